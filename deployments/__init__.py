@@ -1,0 +1,1 @@
+"""Everything that waits, and the wiring."""

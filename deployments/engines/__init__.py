@@ -1,0 +1,1 @@
+"""Everything that can run a seeded canvas."""

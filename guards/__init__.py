@@ -1,0 +1,1 @@
+"""Policies over structured reads, and what they do to texts."""
