@@ -43,7 +43,8 @@ class Engine(Protocol):
         """One denoising step over the plan's canvas.
 
         Cancelling the call cancels the work. Raises EngineUnavailable, EngineTimeout, Overloaded or
-        canvas.InvalidRead, nothing else.
+        canvas.InvalidRead, or canvas.InvalidState before any work when the plan does not fit the card (images grow
+        only in the engine: the planner cannot know). Nothing else.
         """
         ...
 
