@@ -1,0 +1,46 @@
+"""What is served and whether it can be: models, health, readiness, metrics."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import asdict, dataclass
+
+from fastapi import FastAPI
+from starlette.requests import Request
+from starlette.responses import Response
+
+from deployments.replies import json_reply
+from deployments.serving import Serving
+
+
+@dataclass(frozen=True, slots=True)
+class Readiness:
+    """Whether a read would be answered now, and by what."""
+
+    ready: bool
+    engine: str
+    model: str
+    cache: str
+    policies: tuple[str, ...] = ()
+    reason: str = ""
+
+
+def add_status(api: FastAPI, serving: Serving, readiness: Callable[[], Awaitable[Readiness]]) -> None:
+    """`/healthz` says that this process runs, `/readyz` that the engine answers."""
+
+    async def models(request: Request) -> Response:
+        serving.keyring.caller(request.headers.get("authorization"))
+        return json_reply(serving.names.listing())
+
+    async def healthz() -> Response:
+        return json_reply({"status": "ok"})
+
+    async def readyz() -> Response:
+        state = await readiness()
+        return json_reply(asdict(state), status=200 if state.ready else 503)
+
+    async def metrics() -> Response:
+        return Response(serving.metrics.render(), media_type=serving.metrics.content_type)
+
+    api.add_api_route("/v1/models", models, methods=["GET"])
+    api.add_api_route("/healthz", healthz, methods=["GET"])
+    api.add_api_route("/readyz", readyz, methods=["GET"])
+    api.add_api_route("/metrics", metrics, methods=["GET"])
