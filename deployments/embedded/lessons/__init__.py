@@ -1,0 +1,1 @@
+"""What the embedded model is taught: texts, a vocabulary, questions with known answers. No torch here."""
