@@ -64,7 +64,12 @@ class Unread:
     reason: str
 
 
-Outcome = Measured | Found | Unread
+@dataclass(frozen=True, slots=True)
+class Empty:
+    """There was no text for the check to judge; it did not run, and no finding says that it did."""
+
+
+Outcome = Measured | Found | Unread | Empty
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,11 +132,10 @@ def judge(policy: Policy, stage: Stage, outcomes: Mapping[str, Outcome]) -> Verd
     """
     findings: list[Finding] = []
     for check in policy.at(stage):
-        outcome = outcomes.get(check.id)
-        if outcome is not None:
+        missing: Outcome = Empty() if check.shadow else Unread("it has no outcome")
+        outcome = outcomes.get(check.id, missing)
+        if not isinstance(outcome, Empty):
             findings.append(_finding(check, outcome))
-        elif not check.shadow:
-            findings.append(_finding(check, Unread("it has no outcome")))
     return Verdict(policy, stage, tuple(findings))
 
 
@@ -162,7 +166,7 @@ def measure(check: ReadCheck, distribution: Distribution) -> float:
             return sum(level * p for level, p in enumerate(probs))
 
 
-def _finding(check: Check, outcome: Outcome) -> Finding:
+def _finding(check: Check, outcome: Measured | Found | Unread) -> Finding:
     match outcome:
         case Unread():
             return Finding(check, Action.PASS, unread=outcome.reason)
