@@ -21,6 +21,7 @@ def build_api(
     *,
     routers: Sequence[APIRouter] = (),
     log: logging.Logger | None = None,
+    sets_request_id: bool = True,
 ) -> FastAPI:
     """Decision API, status routes and the given routers (the guard proxy's), all inside one envelope.
 
@@ -33,7 +34,12 @@ def build_api(
     for router in routers:
         api.include_router(router)
     api.add_exception_handler(HTTPException, _reraise)
-    api.add_middleware(Envelope, metrics=serving.metrics, log=log or logging.getLogger("readgate"))
+    api.add_middleware(
+        Envelope,
+        metrics=serving.metrics,
+        log=log or logging.getLogger("readgate"),
+        sets_request_id=sets_request_id,
+    )
     return api
 
 

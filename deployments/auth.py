@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from deployments.errors import MissingKey, RateLimited, Unauthenticated
+from deployments.loopback import is_loopback
 from deployments.rates import Rates
 
 
@@ -22,9 +23,20 @@ ANONYMOUS: Final = Caller("")
 
 
 class Keyring:
-    """Keys by tenant; empty means that everybody is let in, and an Authorization header is not looked at."""
+    """Keys by tenant. Without any, this machine's own callers are let in, others only with `allow_anonymous`.
 
-    def __init__(self, keys: Mapping[Caller, str], rates: Mapping[str, Rates], *, clock: Callable[[], float]) -> None:
+    An Authorization header is not looked at then.
+    """
+
+    def __init__(
+        self,
+        keys: Mapping[Caller, str],
+        rates: Mapping[str, Rates],
+        *,
+        clock: Callable[[], float],
+        allow_anonymous: bool = False,
+    ) -> None:
+        self._allow_anonymous = allow_anonymous
         self._digests = [(hashlib.sha256(key.encode()).digest(), caller) for caller, key in keys.items()]
         self._rates = rates
         self._clock = clock
@@ -33,10 +45,17 @@ class Keyring:
     def is_open(self) -> bool:
         return not self._digests
 
-    def caller(self, authorization: str | None) -> Caller:
-        """Compares with every key in constant time. Raises MissingKey or Unauthenticated."""
+    def caller(self, authorization: str | None, peer: str | None) -> Caller:
+        """Who it is; `peer` is the client's address. Raises MissingKey or Unauthenticated.
+
+        Every key is compared, in constant time.
+
+        The configuration's check refuses a reachable host without keys; this holds where another tool deployed it.
+        """
         if self.is_open:
-            return ANONYMOUS
+            if self._allow_anonymous or peer is None or is_loopback(peer):
+                return ANONYMOUS
+            raise MissingKey("This server has no keys configured and answers its own machine only.")
         scheme, _, key = (authorization or "").partition(" ")
         if scheme.lower() != "bearer" or not key.strip():
             raise MissingKey("Missing API key.")

@@ -15,14 +15,19 @@ from deployments.errors import fault_of
 from deployments.metrics import Metrics
 
 _ID: Final = re.compile(rb"[\x21-\x7e]{1,128}")  # what may be echoed into a header and a log line
+_TYPESAFE_ID: Final = b"x-typesafe-request-id"  # the official SDK raises without it
 _CLIENT_GONE: Final = 499  # nginx's word for it; never sent, only counted
 _SERVER_ERROR: Final = 500
 
 
 class Envelope:
-    """Sets `x-request-id` and `x-typesafe-request-id` on every response, 404 and 500 included."""
+    """Sets `x-request-id` and `x-typesafe-request-id` on every response, 404 and 500 included.
 
-    def __init__(self, app: ASGIApp, metrics: Metrics, log: logging.Logger) -> None:
+    Without `sets_request_id` the server around us sets the first one, from the same request header (Ray Serve does).
+    """
+
+    def __init__(self, app: ASGIApp, metrics: Metrics, log: logging.Logger, *, sets_request_id: bool) -> None:
+        self._id_headers = (b"x-request-id", _TYPESAFE_ID) if sets_request_id else (_TYPESAFE_ID,)
         self._app = app
         self._metrics = metrics
         self._log = log
@@ -40,9 +45,8 @@ class Envelope:
             nonlocal status
             if message["type"] == "http.response.start":
                 status = message["status"]
-                own = (b"x-request-id", b"x-typesafe-request-id")
-                kept = [(name, value) for name, value in message.get("headers", ()) if name.lower() not in own]
-                message = {**message, "headers": [*kept, *((name, request_id) for name in own)]}
+                own = [(name, request_id) for name in self._id_headers]
+                message = {**message, "headers": [*message.get("headers", ()), *own]}
             await send(message)
 
         try:

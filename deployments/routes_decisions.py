@@ -19,7 +19,7 @@ def add_decisions(api: FastAPI, serving: Serving) -> None:
     """OpenAI's `client.decisions.create`."""
 
     async def decisions(request: Request) -> Response:
-        caller = serving.keyring.caller(request.headers.get("authorization"))
+        caller = serving.caller(request)
         body = await read_body(request.headers, request.stream(), serving.limits)
         if body.parts:
             raise BadRequest("decisions takes application/json; send images as data URLs")

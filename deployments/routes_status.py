@@ -27,7 +27,7 @@ def add_status(api: FastAPI, serving: Serving, readiness: Callable[[], Awaitable
     """`/healthz` says that this process runs, `/readyz` that the engine answers."""
 
     async def models(request: Request) -> Response:
-        serving.keyring.caller(request.headers.get("authorization"))
+        serving.caller(request)
         return json_reply(serving.names.listing())
 
     async def healthz() -> Response:

@@ -22,7 +22,7 @@ def add_systemone(api: FastAPI, serving: Serving) -> None:
     """Routes of TypeSafe's System One, and our batch beside it."""
 
     async def systemone(request: Request) -> Response:
-        caller = serving.keyring.caller(request.headers.get("authorization"))
+        caller = serving.caller(request)
         body = await read_body(request.headers, request.stream(), serving.limits)
         value = parse_json(body.json, depth=serving.limits.depth)
         asked = parse_systemone(value, body.parts, serving.defaults, serving.limits)
@@ -32,7 +32,7 @@ def add_systemone(api: FastAPI, serving: Serving) -> None:
         return json_reply(answer, _ignored(asked))
 
     async def batch(request: Request) -> Response:
-        caller = serving.keyring.caller(request.headers.get("authorization"))
+        caller = serving.caller(request)
         body = await read_body(request.headers, request.stream(), serving.limits)
         if body.parts:
             raise BadRequest("a batch takes no images")

@@ -1,9 +1,11 @@
-"""The collaborators that every route shares. A value; it does nothing."""
+"""The collaborators that every route shares, and who a request comes from."""
 
 from dataclasses import dataclass
 
+from starlette.requests import Request
+
 from canvas import ReadOptions
-from deployments.auth import Keyring
+from deployments.auth import Caller, Keyring
 from deployments.limits import Limits
 from deployments.metrics import Metrics
 from deployments.models import ModelNames
@@ -21,3 +23,8 @@ class Serving:
     defaults: ReadOptions
     metrics: Metrics
     min_label_mass: float
+
+    def caller(self, request: Request) -> Caller:
+        """Raises MissingKey or Unauthenticated."""
+        peer = request.client.host if request.client else None
+        return self.keyring.caller(request.headers.get("authorization"), peer)

@@ -1,0 +1,224 @@
+"""The application's `args`, strictly: what an operator may say; a laptop's defaults. Opens nothing, reads no key."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+from canvas import ReadOptions
+from deployments.limits import MIB, Limits
+
+CLIENT_TIMEOUT_S: Final = 10.0  # the official SDK's; a later answer is one nobody waits for
+Positive = Annotated[int, Field(gt=0)]
+Seconds = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=False)]
+Name = Annotated[str, Field(min_length=1)]
+
+
+class Section(BaseModel):
+    """A mapping of the file: frozen, no coercion, unknown keys refused."""
+
+    model_config = ConfigDict(strict=True, extra="forbid", frozen=True)
+
+
+class Secret(Section):
+    """Where a secret is: an environment variable's name, or a file. Never the secret itself."""
+
+    env: Name | None = None
+    file: Name | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> "Secret":
+        if (self.env is None) == (self.file is None):
+            raise ValueError("needs exactly one of env and file")
+        return self
+
+
+class EmbeddedEngineSettings(Section):
+    """The small model on ONNX Runtime, in the replica."""
+
+    kind: Literal["embedded"] = "embedded"
+    checkpoint: Name | None = None
+    threads: Annotated[int, Field(ge=0)] = 0
+    prefix_cache_mib: Positive = 256
+
+
+class ScriptedEngineSettings(Section):
+    """No model: hashed answers after a latency. For tests and demonstrations of the plumbing."""
+
+    kind: Literal["scripted"]
+    latency_ms: Annotated[float, Field(ge=0, strict=False, allow_inf_nan=False)] = 0.0
+
+
+class VllmEngineSettings(Section):
+    """DiffusionGemma by vLLM in the replica. The bounds are those of READING's traps 1 to 3."""
+
+    kind: Literal["vllm"]
+    checkpoint: Name
+    revision: str | None = None
+    canvas_tokens: Annotated[int, Field(ge=16, multiple_of=16)] = 64
+    max_model_len: Positive = 32768
+    max_num_seqs: Annotated[int, Field(ge=1, lt=128)] = 64
+    max_num_batched_tokens: Positive = 8192
+    dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
+    quantization: str | None = None
+    tensor_parallel_size: Positive = 1
+    gpu_memory_utilization: Annotated[float, Field(gt=0, le=1, strict=False)] = 0.9
+    enforce_eager: bool = False
+
+    @model_validator(mode="after")
+    def _safe(self) -> "VllmEngineSettings":
+        needed = self.max_num_seqs * self.canvas_tokens
+        if self.max_num_batched_tokens < needed:
+            raise ValueError(
+                f"max_num_batched_tokens must be at least max_num_seqs * canvas_tokens = {needed}, got "
+                f"{self.max_num_batched_tokens}: below it vLLM cuts canvases and returns wrong numbers without an error"
+            )
+        return self
+
+
+class RemoteEngineSettings(Section):
+    """A vLLM OpenAI server that already runs; `checkpoint` is a folder with its tokenizer.json."""
+
+    kind: Literal["remote"]
+    base_url: Annotated[str, Field(pattern=r"^https?://")]
+    model: Name
+    checkpoint: Name
+    revision: Name
+    canvas_tokens: Annotated[int, Field(ge=16, multiple_of=16)] = 64
+    api_key: Secret | None = None
+    timeout_s: Seconds = 8.0
+
+
+EngineSettings = Annotated[
+    EmbeddedEngineSettings | ScriptedEngineSettings | VllmEngineSettings | RemoteEngineSettings,
+    Field(discriminator="kind"),
+]
+
+
+class CacheSettings(Section):
+    """Where reads are kept. `redis` is part of the design and not built: refused, not ignored."""
+
+    kind: Literal["memory", "off", "redis"] = "memory"
+    memory_mib: Positive = 64
+
+    @model_validator(mode="after")
+    def _built(self) -> "CacheSettings":
+        if self.kind == "redis":
+            raise ValueError("kind redis is not built in this version; use memory or off")
+        return self
+
+    @property
+    def max_bytes(self) -> int:
+        return self.memory_mib * MIB if self.kind == "memory" else 0
+
+
+class ReadSettings(Section):
+    """How the Decision API reads when a request does not say, and how long it may take."""
+
+    packing: Literal["isolated", "packed"] = "isolated"
+    layout: Literal["state_first", "questions_first"] = "state_first"
+    draws: Annotated[int, Field(ge=1, le=16)] | Literal["auto"] = 1
+    max_draws: Annotated[int, Field(ge=1, le=16)] = 4
+    deadline_s: Annotated[float, Field(gt=0, lt=CLIENT_TIMEOUT_S, strict=False)] = 9.0
+    min_label_mass: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.05
+
+    @property
+    def options(self) -> ReadOptions:
+        return ReadOptions(packing=self.packing, layout=self.layout, draws=self.draws, max_draws=self.max_draws)
+
+
+class AdmissionSettings(Section):
+    """What one engine replica takes on, in canvases."""
+
+    running: Positive = 64
+    queued: Annotated[int, Field(ge=0)] = 2048
+
+
+class LimitSettings(Section):
+    """Bounds on one request; the defaults and their sources are in deployments.limits."""
+
+    body_mib: Positive = 8
+    multipart_mib: Positive = 32
+    depth: Positive = 32
+    questions: Positive = 400
+    batch_states: Positive = 64
+    images: Positive = 8
+    image_mib: Positive = 16
+    image_side_px: Positive = 4096
+
+    @property
+    def limits(self) -> Limits:
+        return Limits(
+            body_bytes=self.body_mib * MIB,
+            multipart_bytes=self.multipart_mib * MIB,
+            depth=self.depth,
+            questions=self.questions,
+            batch_states=self.batch_states,
+            images=self.images,
+            image_bytes=self.image_mib * MIB,
+            image_side_px=self.image_side_px,
+        )
+
+
+class KeySettings(Section):
+    """One tenant: its key, which policies it may name (absent: all), and its limits a minute."""
+
+    key: Secret
+    policies: list[Name] | None = None
+    requests_per_minute: Positive | None = None
+    questions_per_minute: Positive | None = None
+    tokens_per_minute: Positive | None = None
+
+
+class ModelSettings(Section):
+    """One name of the guard proxy: an OpenAI-compatible base URL, or a model of the litellm SDK, behind it."""
+
+    upstream: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    litellm: Name | None = None
+    mock_response: str | None = None
+    upstream_model: Name | None = None
+    api_key: Secret | None = None
+    timeout_s: Seconds = 600.0
+    retries: Annotated[int, Field(ge=0, le=5)] = 1
+
+    @model_validator(mode="after")
+    def _one(self) -> "ModelSettings":
+        if (self.upstream is None) == (self.litellm is None):
+            raise ValueError("needs exactly one of upstream and litellm")
+        return self
+
+
+class PolicySettings(Section):
+    """The directory of policies, and which applies: by model, else the default."""
+
+    directory: Name
+    default: Name
+    routes: dict[str, Name] = Field(default_factory=dict)
+
+
+class AuditSettings(Section):
+    """Where one line per verdict goes: `stdout`, or a file."""
+
+    stdout: bool = False
+    file: Name | None = None
+
+
+class Settings(Section):
+    """All of it."""
+
+    engine: EngineSettings = EmbeddedEngineSettings()
+    names: list[Name] = Field(default_factory=list)
+    cache: CacheSettings = CacheSettings()
+    read: ReadSettings = ReadSettings()
+    admission: AdmissionSettings = AdmissionSettings()
+    limits: LimitSettings = LimitSettings()
+    keys: dict[Name, KeySettings] = Field(default_factory=dict)
+    allow_anonymous: bool = False
+    models: dict[Name, ModelSettings] = Field(default_factory=dict)
+    policies: PolicySettings | None = None
+    audit: AuditSettings = AuditSettings()
+
+    @model_validator(mode="after")
+    def _guarded(self) -> "Settings":
+        if self.models and self.policies is None:
+            raise ValueError("models are proxied under a policy: policies is missing")
+        return self
