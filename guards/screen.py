@@ -6,8 +6,7 @@ Whatever keeps a check from running becomes its finding, "unread" with the reaso
 import asyncio
 import logging
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from canvas import JSON
 from guards.audit import AuditSink, Meter, finding_record
@@ -23,12 +22,16 @@ THREAD_CHARS: Final = 20_000  # rules take about 1 ms for this much: longer text
 _log = logging.getLogger("readgate.guards")
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
-    """On whose behalf a text is judged. `policies` are those it may name; None for all."""
+class Caller(Protocol):
+    """On whose behalf a text is judged: the server's authentication says so."""
 
-    tenant: str = ""
-    policies: frozenset[str] | None = None
+    @property
+    def tenant(self) -> str: ...
+
+    @property
+    def policies(self) -> frozenset[str] | None:
+        """Those it may name; None for all."""
+        ...
 
 
 class Guard:

@@ -92,13 +92,12 @@ def request_transcript(fields: Mapping[str, JSON]) -> Transcript:
     return Transcript(tuple(segments))
 
 
-def parse_answer(body: bytes) -> tuple[Segment, ...]:
-    """The segments of an answer that was not streamed. Raises InvalidAnswer."""
+def parse_answer(body: bytes) -> JSON:
+    """An answer that was not streamed. Raises InvalidAnswer."""
     try:
-        value = parse(body, requests=False)
+        return parse(body, requests=False)
     except ValueError as error:
         raise InvalidAnswer(f"the upstream's answer is not JSON: {error}") from error
-    return answer_segments(value)
 
 
 def answer_segments(answer: JSON) -> tuple[Segment, ...]:
@@ -107,6 +106,8 @@ def answer_segments(answer: JSON) -> tuple[Segment, ...]:
         raise InvalidAnswer("the upstream's answer is not an object")
     fields = answer
     choices = fields.get("choices")
+    if choices is None and fields.get("error") is not None:
+        return ()  # the upstream's own failure, passed on as itself: no model's text
     if not isinstance(choices, list):
         raise InvalidAnswer("the upstream's answer has no choices")
     segments: list[Segment] = []

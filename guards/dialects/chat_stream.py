@@ -23,8 +23,6 @@ class ChatAssembler:
         self._parser = SseParser()
         self._answer: dict[str, Any] = {"choices": []}
         self._comments: dict[str, None] = {}
-        self._error = False
-        self._done = False
 
     def feed(self, chunk: bytes) -> None:
         """Raises InvalidAnswer for what is no event stream of JSON chunks."""
@@ -43,12 +41,6 @@ class ChatAssembler:
             raise InvalidAnswer(f"the upstream's stream is not UTF-8: {error.reason}") from error
 
     @property
-    def complete(self) -> bool:
-        """Whether the stream came to its own end: [DONE], an error, or a reason to finish in every choice."""
-        choices = cast("list[dict[str, Any]]", self._answer["choices"])
-        return self._done or self._error or (bool(choices) and all(c.get("finish_reason") for c in choices))
-
-    @property
     def usage(self) -> JSON:
         """As the upstream sent it, or None."""
         return self._answer.get("usage")
@@ -63,10 +55,7 @@ class ChatAssembler:
     def _take(self, event: Event) -> None:
         for comment in event.comments:
             self._comments.setdefault(comment)
-        if event.data == DONE:
-            self._done = True
-            return
-        if not event.data:
+        if not event.data or event.data == DONE:
             return
         try:
             chunk = parse(event.data, requests=False)
@@ -76,8 +65,7 @@ class ChatAssembler:
             raise InvalidAnswer("a chunk of the upstream is not an object")
         fields = dict(cast("dict[str, Any]", chunk))
         if fields.get("error") is not None and not fields.get("choices"):
-            self._error = True  # the upstream's own failure, passed on as itself: no model's text
-            return
+            return  # the upstream's own failure, passed on as itself: no model's text
         choices = fields.get("choices")
         if choices is not None and not isinstance(choices, list):
             raise InvalidAnswer("choices of a chunk is not a list")
