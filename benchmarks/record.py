@@ -1,0 +1,108 @@
+"""Where a bench's numbers go: one JSON file a bench, with the machine, the versions and the commit beside them.
+
+`python benchmarks/record.py` writes RESULTS.md from the recorded files. A run from a dirty tree is printed, never
+recorded: its numbers would belong to no commit.
+"""
+
+import json
+import os
+import platform
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from statistics import median
+from typing import Any, Final
+
+ROOT: Final = Path(__file__).parents[1]
+RESULTS: Final = ROOT / "benchmarks" / "results"
+PACKAGES: Final = ("ray", "fastapi", "litellm", "onnxruntime", "tokenizers", "vllm", "torch")
+
+
+def summary(values: Sequence[float]) -> dict[str, float]:
+    """Median and range, rounded to four significant digits."""
+    return {name: float(f"{f(values):.4g}") for name, f in (("median", median), ("min", min), ("max", max))}
+
+
+def record(name: str, *, question: str, rows: Sequence[Mapping[str, object]], notes: Sequence[str] = ()) -> None:
+    """Print the rows, and keep them under benchmarks/results/NAME.json when the tree is clean.
+
+    `question` says in one sentence what was measured; every row is a flat mapping, the table's columns are its keys.
+    """
+    entry = {
+        "name": name,
+        "question": question,
+        "date": datetime.now(UTC).date().isoformat(),
+        "hardware": _hardware(),
+        "versions": {"python": platform.python_version()} | _versions(),
+        "commit": _git("rev-parse", "--short=12", "HEAD"),
+        "rows": [dict(row) for row in rows],
+        "notes": list(notes),
+    }
+    print(_section(entry))
+    if _git("status", "--porcelain", "--untracked-files=no"):
+        print(f"not recorded: the tree has uncommitted changes, so {name} has no commit", file=sys.stderr)
+        return
+    path = RESULTS / f"{name}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(entry, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
+    print(f"recorded {path.relative_to(ROOT)}", file=sys.stderr)
+
+
+def table() -> str:
+    """RESULTS.md, from every recorded file."""
+    entries = [json.loads(path.read_text(encoding="utf-8")) for path in sorted(RESULTS.glob("*.json"))]
+    head = (
+        "# Results\n\nGenerated from `benchmarks/results/*.json` by `python benchmarks/record.py`. "
+        "Machines are shared: trust ratios and CPU per request before absolute times.\n\n"
+    )
+    return head + "\n".join(map(_section, entries))
+
+
+def _section(entry: Mapping[str, Any]) -> str:
+    columns = list(dict.fromkeys(key for row in entry["rows"] for key in row))
+    lines = [
+        f"## {entry['name']}",
+        "",
+        entry["question"],
+        "",
+        f"{entry['date']}, {entry['hardware']}, commit {entry['commit']}, "
+        + ", ".join(f"{name} {number}" for name, number in entry["versions"].items()),
+        "",
+        "| " + " | ".join(columns) + " |",
+        "|" + "---|" * len(columns),
+        *("| " + " | ".join(str(row.get(column, "")) for column in columns) + " |" for row in entry["rows"]),
+        "",
+        *(f"- {note}" for note in entry["notes"]),
+    ]
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _hardware() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    lines = cpuinfo.read_text(encoding="utf-8").splitlines() if cpuinfo.exists() else []
+    model = next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), platform.machine())
+    return f"{os.cpu_count()} cores of {model}"
+
+
+def _versions() -> dict[str, str]:
+    found: dict[str, str] = {}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def _git(*args: str) -> str:
+    git = shutil.which("git") or "git"
+    done = subprocess.run((git, *args), cwd=ROOT, check=True, capture_output=True, text=True)  # noqa: S603 - our arguments
+    return done.stdout.strip()
+
+
+if __name__ == "__main__":
+    (ROOT / "benchmarks" / "RESULTS.md").write_text(table(), encoding="utf-8")
