@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from canvas import JSON
+from guards.policy import ScoreCheck
 from guards.verdict import Finding, Verdict
 
 
@@ -77,7 +78,7 @@ def finding_record(finding: Finding) -> dict[str, JSON]:
         "shadow": finding.check.shadow,
     }
     if finding.value is not None:
-        record["score" if finding.check.highest not in {None, 1.0} else "probability"] = round(finding.value, 6)
+        record["score" if isinstance(finding.check, ScoreCheck) else "probability"] = round(finding.value, 6)
     if finding.threshold is not None:
         record["threshold"] = finding.threshold
     if finding.spans:
