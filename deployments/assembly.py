@@ -16,7 +16,7 @@ from deployments.api import build_api
 from deployments.auth import Caller, Keyring
 from deployments.cache import MemoryCache
 from deployments.embedded.card_file import SHIPPED, load_card
-from deployments.engines.engine import Engine, EngineUnavailable
+from deployments.engines.engine import Engine
 from deployments.engines.scripted_engine import SCRIPTED_CARD, ScriptedEngine
 from deployments.engines.tokenizer import load_tokenizer
 from deployments.limits import MIB
@@ -56,8 +56,22 @@ def build_engine(settings: EngineSettings, environ: Mapping[str, str]) -> Engine
             )
         case ScriptedEngineSettings():
             return ScriptedEngine(SCRIPTED_CARD, latency_s=settings.latency_ms / 1000)
-        case VllmEngineSettings() | RemoteEngineSettings():
-            raise NotImplementedError(f"{settings.kind}: {sorted(environ)[:0]}")
+        case VllmEngineSettings():
+            from deployments.engines.vllm_engine import VllmEngine  # noqa: PLC0415 - see above
+
+            return VllmEngine(settings.built())
+        case RemoteEngineSettings():
+            from deployments.engines.remote_engine import RemoteEngine, remote_client  # noqa: PLC0415 - see above
+
+            key = read_secret(settings.api_key, environ) if settings.api_key else ""
+            client = remote_client(settings.base_url, api_key=key, timeout_s=settings.timeout_s)
+            return RemoteEngine(
+                client,
+                model=settings.model,
+                revision=settings.revision,
+                vocab_size=load_front_tokenizer(settings).vocab_size,
+                canvas_tokens=settings.canvas_tokens,
+            )
         case _:
             assert_never(settings)
 
@@ -142,6 +156,3 @@ def build_front(
         )
 
     return build_api(serving, readiness, sets_request_id=sets_request_id)
-
-
-__all__ = ["EngineUnavailable", "build_engine", "build_front", "build_keyring", "load_front_tokenizer"]

@@ -1,4 +1,4 @@
-"""`readgate doctor`: what is installed, configured and reachable. Names of keys, never their values; changes nothing."""
+"""`readgate doctor`: what is installed, configured and reachable. Names of keys, never values; changes nothing."""
 
 import os
 import platform
@@ -73,9 +73,8 @@ def _engine(engine: EngineSettings) -> Iterator[Line]:
     if isinstance(engine, EmbeddedEngineSettings):
         folder = Path(engine.checkpoint) if engine.checkpoint else SHIPPED
         missing = [name for name in ("card.json", "tokenizer.json") if not (folder / name).is_file()]
-        yield Line(
-            not missing, "engine", f"{folder}: {'missing ' + ', '.join(missing) if missing else 'embedded model'}"
-        )
+        found = f"missing {', '.join(missing)}" if missing else "embedded model"
+        yield Line(not missing, "engine", f"{folder}: {found}")
     else:
         yield Line(True, "engine", engine.kind)
 
@@ -86,7 +85,7 @@ def _port(config: Config) -> Line:
         with socket.create_server((config.host, config.port)):
             return Line(True, "port", f"{where} is free")
     except OSError as error:
-        return Line(False, "port", f"{where}: {error.strerror} (a running readgate holds it too)")
+        return Line(False, "port", f"{where} is taken, perhaps by a running readgate ({type(error).__name__})")
 
 
 def _secrets(config: Config) -> Iterator[Line]:
@@ -115,7 +114,6 @@ def _policies(config: Config) -> Line:
         loaded = load_directory(Path(policies.directory))
     except PolicyError as error:
         return Line(False, "policies", str(error))
-    known = policies.default in loaded
-    return Line(
-        known, "policies", f"{', '.join(loaded)}{'' if known else f'; the default {policies.default!r} is missing'}"
-    )
+    if policies.default not in loaded:
+        return Line(False, "policies", f"{', '.join(loaded)}; the default {policies.default!r} is missing")
+    return Line(True, "policies", ", ".join(loaded))

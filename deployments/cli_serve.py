@@ -74,7 +74,7 @@ def _cannot_start(config: Config) -> str:
         with socket.create_server((config.host, config.port)):
             return ""
     except OSError as error:
-        return f"cannot listen on {config.host}:{config.port}: {_words(error)}; another server is there, or another port is meant"
+        return f"cannot listen on {config.host}:{config.port}: {_words(error)}"
 
 
 def _words(error: OSError) -> str:

@@ -18,10 +18,10 @@ class Rates:
         self._then_s: float | None = None
 
     def refusal(self, *, now_s: float) -> tuple[str, float] | None:
-        """The limit that is used up, and the seconds until there is room; None while no bucket is empty."""
+        """The limit that is used up, and the seconds until there is room; None while every bucket holds one unit."""
         self._refill(now_s)
         for unit, left in self._left.items():
-            if left <= 0:
+            if left < 1:
                 limit = self._per_minute[unit]
                 return f"{limit} {unit} a minute", (1 - left) * _MINUTE_S / limit
         return None

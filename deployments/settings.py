@@ -1,10 +1,12 @@
 """The application's `args`, strictly: what an operator may say; a laptop's defaults. Opens nothing, reads no key."""
 
+from pathlib import Path
 from typing import Annotated, Final, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from canvas import ReadOptions
+from deployments.engines.vllm_settings import VllmSettings
 from deployments.limits import MIB, Limits
 
 CLIENT_TIMEOUT_S: Final = 10.0  # the official SDK's; a later answer is one nobody waits for
@@ -49,30 +51,51 @@ class ScriptedEngineSettings(Section):
 
 
 class VllmEngineSettings(Section):
-    """DiffusionGemma by vLLM in the replica. The bounds are those of READING's traps 1 to 3."""
+    """DiffusionGemma by vLLM in the replica; what is safe and why is deployments.engines.vllm_settings' business."""
 
     kind: Literal["vllm"]
     checkpoint: Name
-    revision: str | None = None
-    canvas_tokens: Annotated[int, Field(ge=16, multiple_of=16)] = 64
-    max_model_len: Positive = 32768
-    max_num_seqs: Annotated[int, Field(ge=1, lt=128)] = 64
-    max_num_batched_tokens: Positive = 8192
+    name: Name = "diffusiongemma"
+    revision: str = ""
+    canvas_tokens: int = 64
+    max_model_len: Positive = 32_768
+    max_num_seqs: int = 64
+    max_num_batched_tokens: int = 8_192
+    max_images: Annotated[int, Field(ge=0)] = 4
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
     quantization: str | None = None
     tensor_parallel_size: Positive = 1
     gpu_memory_utilization: Annotated[float, Field(gt=0, le=1, strict=False)] = 0.9
     enforce_eager: bool = False
+    batch_invariant: bool = False
+    timeout_s: Seconds = 8.0
+    engine_arguments: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _safe(self) -> "VllmEngineSettings":
-        needed = self.max_num_seqs * self.canvas_tokens
-        if self.max_num_batched_tokens < needed:
-            raise ValueError(
-                f"max_num_batched_tokens must be at least max_num_seqs * canvas_tokens = {needed}, got "
-                f"{self.max_num_batched_tokens}: below it vLLM cuts canvases and returns wrong numbers without an error"
-            )
+        self.built()
         return self
+
+    def built(self) -> VllmSettings:
+        """Raises UnsafeEngineSettings, a ValueError that names the setting and the limit."""
+        return VllmSettings(
+            checkpoint=Path(self.checkpoint),
+            name=self.name,
+            revision=self.revision,
+            canvas_tokens=self.canvas_tokens,
+            max_model_len=self.max_model_len,
+            max_num_seqs=self.max_num_seqs,
+            max_num_batched_tokens=self.max_num_batched_tokens,
+            max_images=self.max_images,
+            dtype=self.dtype,
+            quantization=self.quantization,
+            tensor_parallel_size=self.tensor_parallel_size,
+            gpu_memory_utilization=self.gpu_memory_utilization,
+            enforce_eager=self.enforce_eager,
+            batch_invariant=self.batch_invariant,
+            timeout_s=self.timeout_s,
+            engine_arguments=self.engine_arguments,
+        )
 
 
 class RemoteEngineSettings(Section):

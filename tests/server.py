@@ -7,9 +7,10 @@ import logging
 import socket
 import threading
 import time
-from collections.abc import Generator, Mapping
+from collections.abc import AsyncGenerator, Generator, Mapping
 from dataclasses import dataclass, field
 
+import httpx
 import uvicorn
 from fastapi import FastAPI
 
@@ -77,6 +78,15 @@ def scripted_api(setup: Setup) -> FastAPI:
         return Readiness(ready=True, engine="scripted", model="scripted-1", cache=reader.cache_kind)
 
     return build_api(serving, readiness, log=logging.getLogger("readgate.test"))
+
+
+@contextlib.asynccontextmanager
+async def client(setup: Setup) -> AsyncGenerator[httpx.AsyncClient]:
+    """A client of the application in this very event loop: no socket."""
+    await setup.engine.start()
+    transport = httpx.ASGITransport(scripted_api(setup))
+    async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
+        yield http
 
 
 @contextlib.contextmanager

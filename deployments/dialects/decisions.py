@@ -9,6 +9,8 @@ from pydantic import TypeAdapter, ValidationError
 from canvas import Choice, Option, Predicate, Question, ReadOptions, Score, State, render
 from canvas.state import Image
 from deployments.dialects.decisions_wire import (
+    PARTS_TAG,
+    TEXT_TAG,
     AssistantMessage,
     ChoiceQuestion,
     CustomToolCall,
@@ -32,7 +34,7 @@ from deployments.dialects.decisions_wire import (
 from deployments.dialects.errors import param_of
 from deployments.dialects.images import from_data_url, place_images
 from deployments.dialects.wire_types import findings_of
-from deployments.errors import BadRequest, Finding, InvalidBody
+from deployments.errors import BadRequest, Finding, InvalidBody, Loc
 from deployments.limits import Limits
 
 T = TypeVar("T")
@@ -77,15 +79,16 @@ def _validate(adapter: TypeAdapter[T], value: object, loc: tuple[str | int, ...]
         return adapter.validate_python(value)
     except ValidationError as error:
         found = tuple(
-            Finding(("body", *loc, *finding.loc[1:]), finding.msg, finding.type, finding.ctx)
+            Finding(_without_tags(("body", *loc, *finding.loc[1:])), finding.msg, finding.type, finding.ctx)
             for finding in findings_of(error)
         )
-        raise InvalidBody(found, param=param_of(_without_tags(found[0].loc))) from error
+        raise InvalidBody(found, param=param_of(found[0].loc)) from error
 
 
-def _without_tags(loc: tuple[str | int, ...]) -> tuple[str | int, ...]:
+def _without_tags(loc: Loc) -> Loc:
     """Pydantic names the union member inside a place (`questions, 0, choice, choices`); OpenAI does not."""
-    return tuple(part for index, part in enumerate(loc) if not (index and isinstance(loc[index - 1], int)))
+    kept = (part for index, part in enumerate(loc) if not (index and isinstance(loc[index - 1], int)))
+    return tuple(part for part in kept if part not in {TEXT_TAG, PARTS_TAG})
 
 
 def _refuse(loc: tuple[str | int, ...], msg: str) -> InvalidBody:

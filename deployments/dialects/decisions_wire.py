@@ -1,11 +1,14 @@
 """The body of `POST /v1/decisions` as OpenAI's client (3.57) sends it: pydantic models alone."""
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import Field
+from pydantic import Discriminator, Field, Tag
 
 from deployments.dialects.wire_types import Extensions, Strict
 
+# Pydantic puts these into the place of a finding; no key of a request looks like them.
+TEXT_TAG: Final = "(text)"
+PARTS_TAG: Final = "(parts)"
 NonEmpty = Annotated[str, Field(min_length=1)]
 
 
@@ -57,6 +60,18 @@ class RefusalPart(Strict):
 UserPart = Annotated[TextPart | ImagePart | JsonPart, Field(discriminator="type")]
 ToolPart = Annotated[TextPart | ImagePart, Field(discriminator="type")]
 AssistantPart = Annotated[OutputTextPart | RefusalPart, Field(discriminator="type")]
+
+
+def _is_text(value: object) -> str:
+    return TEXT_TAG if isinstance(value, str) else PARTS_TAG
+
+
+# A text or a list of parts, told apart before either is validated: one finding, not one for each.
+Text = Annotated[str, Tag(TEXT_TAG)]
+UserContent = Annotated[Text | Annotated[list[UserPart], Tag(PARTS_TAG)], Discriminator(_is_text)]
+TextContent = Annotated[Text | Annotated[list[TextPart], Tag(PARTS_TAG)], Discriminator(_is_text)]
+AssistantContent = Annotated[Text | Annotated[list[AssistantPart], Tag(PARTS_TAG)], Discriminator(_is_text)]
+ToolContent = Annotated[Text | Annotated[list[ToolPart], Tag(PARTS_TAG)], Discriminator(_is_text)]
 Status = Literal["in_progress", "completed", "incomplete"]
 
 
@@ -64,7 +79,7 @@ class UserMessage(Strict):
     """Texts, images and JSON."""
 
     role: Literal["user"]
-    content: str | list[UserPart]
+    content: UserContent
     type: Literal["message"] = "message"
 
 
@@ -72,7 +87,7 @@ class InstructionMessage(Strict):
     """A system or developer message: texts."""
 
     role: Literal["system", "developer"]
-    content: str | list[TextPart]
+    content: TextContent
     type: Literal["message"] = "message"
 
 
@@ -80,7 +95,7 @@ class AssistantMessage(Strict):
     """Texts and refusals."""
 
     role: Literal["assistant"]
-    content: str | list[AssistantPart]
+    content: AssistantContent
     phase: Literal["commentary", "final_answer"] | None = None
     type: Literal["message"] = "message"
 
@@ -114,7 +129,7 @@ class ToolOutput(Strict):
 
     type: Literal["function_call_output", "custom_tool_call_output"]
     call_id: NonEmpty
-    output: str | list[ToolPart]
+    output: ToolContent
     id: str | None = None
     status: Status | None = None
 
@@ -128,7 +143,7 @@ class PredicateQuestion(Strict):
     """How likely a statement about the input is true."""
 
     type: Literal["predicate"]
-    instructions: str | list[UserPart]
+    instructions: UserContent
     name: str | None = None
 
 
@@ -143,7 +158,7 @@ class ChoiceQuestion(Strict):
     """One of 2 to 255 unique values."""
 
     type: Literal["choice"]
-    instructions: str | list[UserPart]
+    instructions: UserContent
     choices: Annotated[list[ChoiceValue], Field(min_length=2, max_length=255)]
     name: str | None = None
 
@@ -159,7 +174,7 @@ class ScoreQuestion(Strict):
     """2 to 10 ordered levels."""
 
     type: Literal["score"]
-    instructions: str | list[UserPart]
+    instructions: UserContent
     levels: Annotated[list[ScoreLevel], Field(min_length=2, max_length=10)]
     name: str | None = None
 
@@ -178,12 +193,9 @@ class DecisionRequest(Strict):
     """The body; an unknown field is an error, as with OpenAI. `input`'s items are validated one by one."""
 
     model: NonEmpty
-    input: str | list[dict[str, Any]]
+    input: Annotated[Text | Annotated[list[dict[str, Any]], Tag(PARTS_TAG)], Discriminator(_is_text)]
     questions: Annotated[list[WireQuestion], Field(min_length=1)]
     safety_identifier: str | None = None
     prompt_cache_key: str | None = None
     prompt_cache_options: CacheOptions | None = None
     x_readgate: Extensions = Extensions()
-
-
-__all__ = ["DecisionRequest", "Item", "Message", "ToolItem"]

@@ -5,9 +5,11 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, assert_never
 from urllib.parse import quote
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic_core import PydanticCustomError
 
 from canvas import Choice, Option, Predicate, Question, ReadOptions, Score, State, render
+from canvas.questions import MAX_OPTIONS
 from deployments.bodies import Part
 from deployments.dialects.images import ImageFormat, checked_image, from_base64, place_images
 from deployments.dialects.wire_types import Content, Extensions, Strict, findings_for, validated
@@ -15,6 +17,14 @@ from deployments.errors import BadRequest, Finding, InvalidBody
 from deployments.limits import Limits
 
 NonEmpty = Annotated[str, Field(min_length=1)]
+
+
+def _at_most_options(criteria: dict[str, Any]) -> dict[str, Any]:
+    """Pydantic's own bound stops counting and says "not more"."""
+    if len(criteria) > MAX_OPTIONS:
+        msg = "Dictionary should have at most {limit} items after validation, not {count}"
+        raise PydanticCustomError("too_long", msg, {"limit": MAX_OPTIONS, "count": len(criteria)})
+    return criteria
 
 
 class NoulCriteria(Strict):
@@ -37,7 +47,7 @@ class ChoiceQuestion(Strict):
 
     type: Literal["choice"]
     instructions: Content | None = None
-    criteria: Annotated[dict[str, Content | None], Field(min_length=1, max_length=255)]
+    criteria: Annotated[dict[str, Content | None], Field(min_length=1), AfterValidator(_at_most_options)]
 
 
 class ScoreQuestion(Strict):
