@@ -20,7 +20,7 @@ MAX_BYTES: Final = 256 * 1024  # 100 times the longest example of the contract
 MAX_NODES: Final = 20_000  # counted after aliases are followed, so that a few lines cannot stand for millions
 MAX_DEPTH: Final = 24
 _INT: Final = re.compile(r"[-+]?(0|[1-9][0-9]*)")
-_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
+_FLOAT: Final = re.compile(r"[-+]?(\.[0-9]+|(0|[1-9][0-9]*)(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _CONSTANTS: Final[Mapping[str, bool | None]] = {
     **dict.fromkeys(("", "~", "null", "Null", "NULL"), None),
     **dict.fromkeys(("true", "True", "TRUE"), True),

@@ -164,6 +164,8 @@ def measure(check: ReadCheck, distribution: Distribution) -> float:
             return sum(p for name, p in zip(names, probs, strict=True) if name not in check.allow)
         case ScoreCheck():
             return sum(level * p for level, p in enumerate(probs))
+        case _:
+            assert_never(check)
 
 
 def _finding(check: Check, outcome: Measured | Found | Unread) -> Finding:
@@ -175,6 +177,8 @@ def _finding(check: Check, outcome: Measured | Found | Unread) -> Finding:
             return Finding(check, action, spans=outcome.spans)
         case Measured():
             return _measured(check, outcome)
+        case _:
+            assert_never(outcome)
 
 
 def _measured(check: Check, outcome: Measured) -> Finding:
