@@ -9,6 +9,7 @@ CPU is user plus system time of the server's whole process tree (Ray's daemons i
 """
 
 import asyncio
+import json
 import os
 import signal
 import socket
@@ -16,13 +17,13 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from contextlib import contextmanager
+from copy import deepcopy
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import httpx
-import yaml
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
@@ -41,6 +42,21 @@ checks:
   - {id: secrets, stage: [request, response], rule: secrets, block: {}}
   - {id: codename, stage: [request, response], rule: regex, pattern: 'PROJECT-[A-Z]{4}[0-9]+', block: {}}
 """
+CONFIG: Final[dict[str, Any]] = {
+    "proxy_location": "HeadOnly",
+    "http_options": {"host": "127.0.0.1"},
+    "logging_config": {"log_level": "WARNING", "enable_access_log": False},
+    "applications": [
+        {
+            "name": "readgate",
+            "route_prefix": "/",
+            "import_path": "deployments.app:build",
+            "deployments": [
+                {"name": name, "num_replicas": 1, "ray_actor_options": {"num_cpus": 0}} for name in ("Front", "Engine")
+            ],
+        }
+    ],
+}
 QUESTIONS: Final = {f"q{i}": {"type": "noul", "instructions": f"Does the text mention subject {i}?"} for i in range(12)}
 WORDS: Final = "the customer wants a refund for the order of last week and is not happy "
 
@@ -71,14 +87,14 @@ def cpu_s(root: int) -> float:
 
 
 @contextmanager
-def process(command: list[str], url: str, environ: Mapping[str, str]) -> Iterator[int]:
+def process(command: list[str], url: str, environ: Mapping[str, str]) -> Generator[int]:
     """A server in its own session until the block ends; yields its pid once `url` answers."""
     with tempfile.TemporaryFile() as log:
         server = subprocess.Popen(command, env=os.environ | dict(environ), stdout=log, stderr=log, cwd=ROOT)  # noqa: S603 - our commands
         try:
             for _ in range(240):
                 try:
-                    if httpx.get(url, timeout=1).status_code == httpx.codes.OK:
+                    if httpx.get(url, timeout=1).is_success:
                         break
                 except httpx.HTTPError:
                     time.sleep(0.25)
@@ -101,7 +117,7 @@ async def drive(url: str, body: Callable[[int], Mapping[str, object]], seconds: 
         while time.monotonic() < end:
             start = time.monotonic()
             answer = await client.post(url, json=body(next(counter)))
-            if answer.status_code != httpx.codes.OK:
+            if not answer.is_success:
                 raise SystemExit(f"{url}: {answer.status_code} {answer.text[:500]}")
             times.append((time.monotonic() - start) * 1e3)
 
@@ -158,9 +174,9 @@ def main() -> None:
         policies = Path(folder) / "policies"
         policies.mkdir()
         (policies / "rules.yaml").write_text(POLICY, encoding="utf-8")
-        config = yaml.safe_load((ROOT / "configs" / "serve.dev.yaml").read_text(encoding="utf-8"))
+        config = deepcopy(CONFIG)
         config["http_options"]["port"] = port
-        config["applications"][0]["args"] |= {
+        config["applications"][0]["args"] = {
             "engine": {"kind": "scripted"},
             "models": {
                 "fast": {"upstream": f"{upstream}/v1"},
@@ -169,7 +185,7 @@ def main() -> None:
             "policies": {"directory": str(policies), "default": "rules"},
         }
         path = Path(folder) / "serve.yaml"
-        path.write_text(yaml.safe_dump(config), encoding="utf-8")
+        path.write_text(json.dumps(config), encoding="utf-8")  # JSON is YAML
         serve = [str(Path(sys.executable).parent / "readgate"), "serve", "--config", str(path)]
         fast = [sys.executable, "-m", "uvicorn", "benchmarks.fast_upstream:app", "--port", str(upstream_port)]
         with (
