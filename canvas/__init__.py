@@ -1,25 +1,36 @@
 """Pure layout and decoding of structured reads: no I/O, no clock, no model."""
 
 from canvas.answers import Answer, Decision, Usage, choice_confidence, score_confidence
+from canvas.calibration import NO_CALIBRATION, Calibration, QuestionMap, question_digest
+from canvas.calibration import parse as parse_calibration
 from canvas.card import ModelCard
-from canvas.decode import Distribution
+from canvas.decode import Distribution, decode
 from canvas.errors import (
     CanvasError,
     CanvasOverflow,
     InvalidCalibration,
+    InvalidOptions,
     InvalidQuestion,
     InvalidRead,
     InvalidState,
+    StateTooLong,
 )
-from canvas.options import Draws, Layout, Packing, ReadOptions
+from canvas.fingerprint import TEMPLATE_VERSION, digest, fingerprint
+from canvas.options import MAX_DRAWS, Draws, Layout, Packing, ReadOptions
 from canvas.plan import CanvasPlan, CanvasRead, Slot
+from canvas.planner import Planner
 from canvas.questions import Choice, Option, Predicate, Question, Score
+from canvas.rounds import Rounds
 from canvas.state import JSON, Image, State, render
 from canvas.tokens import Tokenizer
 
 __all__ = [
     "JSON",
+    "MAX_DRAWS",
+    "NO_CALIBRATION",
+    "TEMPLATE_VERSION",
     "Answer",
+    "Calibration",
     "CanvasError",
     "CanvasOverflow",
     "CanvasPlan",
@@ -30,6 +41,7 @@ __all__ = [
     "Draws",
     "Image",
     "InvalidCalibration",
+    "InvalidOptions",
     "InvalidQuestion",
     "InvalidRead",
     "InvalidState",
@@ -37,15 +49,24 @@ __all__ = [
     "ModelCard",
     "Option",
     "Packing",
+    "Planner",
     "Predicate",
     "Question",
+    "QuestionMap",
     "ReadOptions",
+    "Rounds",
     "Score",
     "Slot",
     "State",
+    "StateTooLong",
     "Tokenizer",
     "Usage",
     "choice_confidence",
+    "decode",
+    "digest",
+    "fingerprint",
+    "parse_calibration",
+    "question_digest",
     "render",
     "score_confidence",
 ]

@@ -3,7 +3,9 @@
 CanvasError
 ├─ InvalidQuestion     the caller must change a question
 │  └─ CanvasOverflow   what was asked does not fit: a canvas, the model's length, a label alphabet
-├─ InvalidState        the caller must change the state (too long, an image the engine cannot take)
+├─ InvalidState        the caller must change the state (an image the engine cannot take, a lone surrogate)
+│  └─ StateTooLong     the state and its questions exceed the model's length: shorten it, or read it in windows
+├─ InvalidOptions      the caller must change how it wants to be read
 ├─ InvalidRead         the engine returned something that the plan cannot decode
 └─ InvalidCalibration  a calibration file says something that is not a map of probabilities
 """
@@ -28,6 +30,23 @@ class CanvasOverflow(InvalidQuestion):
 
 class InvalidState(CanvasError):
     """The state cannot be read as it is; the message names the limit."""
+
+
+class StateTooLong(InvalidState):
+    """Prompt plus canvas exceed `limit_tokens`; at most `state_limit_tokens` of the state's tokens would fit."""
+
+    def __init__(self, *, state_tokens: int, other_tokens: int, limit_tokens: int) -> None:
+        super().__init__(
+            f"state: {state_tokens} tokens plus {other_tokens} of questions and canvas"
+            f" exceed the model's {limit_tokens}; at most {limit_tokens - other_tokens} of state fit",
+        )
+        self.state_tokens = state_tokens
+        self.limit_tokens = limit_tokens
+        self.state_limit_tokens = limit_tokens - other_tokens
+
+
+class InvalidOptions(CanvasError):
+    """How to read is outside a limit; the message names the option and the limit."""
 
 
 class InvalidRead(CanvasError):

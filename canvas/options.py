@@ -1,7 +1,11 @@
 """How a request wants to be read. Values only."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Final, Literal
+
+from canvas.errors import InvalidOptions
+
+MAX_DRAWS: Final = 16  # chosen: a standard error falls with the root of the draws, the cost with the draws
 
 Packing = Literal["isolated", "packed"]
 Layout = Literal["state_first", "questions_first"]
@@ -19,3 +23,8 @@ class ReadOptions:
     layout: Layout = "state_first"
     draws: Draws = 1
     max_draws: int = 4
+
+    def __post_init__(self) -> None:
+        for name, count in (("draws", self.draws), ("max_draws", self.max_draws)):
+            if isinstance(count, int) and not 1 <= count <= MAX_DRAWS:
+                raise InvalidOptions(f"{name}: needs 1 to {MAX_DRAWS}, got {count}")

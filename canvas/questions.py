@@ -39,6 +39,11 @@ class Predicate:
     def option_count(self) -> int:
         return 2
 
+    @property
+    def content(self) -> tuple[str, ...]:
+        """Everything that may move its answer, so not the id; different for different questions."""
+        return ("predicate", self.instructions, self.yes, self.no)
+
 
 @dataclass(frozen=True, slots=True)
 class Choice:
@@ -62,6 +67,15 @@ class Choice:
     def option_count(self) -> int:
         return len(self.options)
 
+    @property
+    def content(self) -> tuple[str, ...]:
+        """Everything that may move its answer, so not the id; different for different questions."""
+        return (
+            "choice",
+            self.instructions,
+            *(text for option in self.options for text in (option.name, option.description)),
+        )
+
 
 @dataclass(frozen=True, slots=True)
 class Score:
@@ -79,6 +93,11 @@ class Score:
     @property
     def option_count(self) -> int:
         return len(self.levels)
+
+    @property
+    def content(self) -> tuple[str, ...]:
+        """Everything that may move its answer, so not the id; different for different questions."""
+        return ("score", self.instructions, *self.levels)
 
 
 Question = Predicate | Choice | Score
