@@ -1,7 +1,8 @@
 """The HTTP application from its collaborators: what is served where. Knows nothing of Ray, engines or settings."""
 
 import logging
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import AsyncGenerator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 
 from fastapi import APIRouter, FastAPI
 from starlette.exceptions import HTTPException
@@ -20,14 +21,24 @@ def build_api(
     readiness: Callable[[], Awaitable[Readiness]],
     *,
     routers: Sequence[APIRouter] = (),
+    on_close: Sequence[Callable[[], Awaitable[None]]] = (),
     log: logging.Logger | None = None,
     sets_request_id: bool = True,
 ) -> FastAPI:
     """Decision API, status routes and the given routers (the guard proxy's), all inside one envelope.
 
+    `on_close` runs when the server around it ends the application.
+
     No CORS middleware: browsers of other origins get nothing.
     """
-    api = FastAPI(title="Readgate", docs_url=None, redoc_url=None, openapi_url=None)
+
+    @asynccontextmanager
+    async def lifespan(_: FastAPI) -> AsyncGenerator[None]:
+        yield
+        for close in on_close:
+            await close()
+
+    api = FastAPI(title="Readgate", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     add_systemone(api, serving)
     add_decisions(api, serving)
     add_status(api, serving, readiness)

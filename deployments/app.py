@@ -21,6 +21,7 @@ from ray.serve.schema import ServeDeploySchema
 from canvas import CanvasPlan, CanvasRead, ModelCard
 from deployments.admission import Admission
 from deployments.assembly import build_engine, build_front
+from deployments.assembly_guard import build_upstreams
 from deployments.config import Config, parse_settings
 from deployments.engine_host import EngineHost
 from deployments.engines.engine import EngineUnavailable, Overloaded
@@ -31,6 +32,7 @@ from deployments.settings import Settings
 ROUTER = "ray.serve.experimental.consistent_hash_router.ConsistentHashRouter"
 # Serve's own limits must never be the queue (a router's back-off ran at 42-51 % of ideal): admission is ours.
 MAX_ONGOING = 10_000
+FAIL_AT_ONCE = {"max_constructor_retry_count": 1}  # somebody waits at a terminal; Serve's default of 20 takes minutes
 
 
 class EngineReplica:
@@ -102,8 +104,12 @@ class FrontReplica:
 
     async def __init__(self, settings: Settings, engine: DeploymentHandle) -> None:
         runner = HandleRunner(engine)
+        upstreams = build_upstreams(settings.models, os.environ)
         card = await engine.card.remote()
-        self._api = build_front(settings, card, runner, runner.check, os.environ, sets_request_id=False)
+        self._api = build_front(
+            settings, card, runner, runner.check, os.environ, upstreams=upstreams, sets_request_id=False
+        )
+        await upstreams.start()
 
     def __serve_build_asgi_app__(self) -> FastAPI:
         return self._api
@@ -147,7 +153,7 @@ def local_cluster(config: Config) -> Iterator[None]:
         serve.start(proxy_location=schema.proxy_location, http_options=schema.http_options.model_dump())
         application = config.serve["applications"][0]
         overrides = {
-            deployment["name"]: {key: value for key, value in deployment.items() if key != "name"}
+            deployment["name"]: {key: value for key, value in deployment.items() if key != "name"} | FAIL_AT_ONCE
             for deployment in application.get("deployments", ())
         }
         try:

@@ -5,6 +5,7 @@ Engines' modules are imported only when their kind is configured: vLLM and ONNX 
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import assert_never
 
@@ -12,10 +13,13 @@ from fastapi import FastAPI
 
 from canvas import ModelCard, Planner, Tokenizer
 from canvas.fingerprint import fingerprint
+from deployments.admission import Admission
 from deployments.api import build_api
+from deployments.assembly_guard import Upstreams, build_chat, load_policies
 from deployments.auth import Caller, Keyring
 from deployments.cache import MemoryCache
 from deployments.embedded.card_file import SHIPPED, load_card
+from deployments.engine_host import EngineHost
 from deployments.engines.engine import Engine
 from deployments.engines.scripted_engine import SCRIPTED_CARD, ScriptedEngine
 from deployments.engines.tokenizer import load_tokenizer
@@ -108,19 +112,19 @@ def _limits(key: KeySettings) -> dict[str, int]:
     return {unit: limit for unit, limit in limits.items() if limit is not None}
 
 
-def build_front(
-    settings: Settings,
-    card: ModelCard,
-    runner: CanvasRunner,
-    check_engine: Callable[[], Awaitable[None]],
-    environ: Mapping[str, str],
-    *,
-    sets_request_id: bool,
-) -> FastAPI:
-    """The front's application around whoever runs canvases."""
+async def build_local_reader(environ: Mapping[str, str]) -> CanvasReader:
+    """The embedded model in this process, started: for commands that read without a server."""
+    settings = Settings()
+    engine = build_engine(settings.engine, environ)
+    await engine.start()
+    admission = Admission(running=settings.admission.running, queued=settings.admission.queued, clock=time.monotonic)
+    return build_reader(settings, engine.card, EngineHost(engine, admission), Metrics())
+
+
+def build_reader(settings: Settings, card: ModelCard, runner: CanvasRunner, metrics: Metrics) -> CanvasReader:
+    """Planner, cache and runner as one reader."""
     tokenizer = load_front_tokenizer(settings.engine)
-    metrics = Metrics()
-    reader = CanvasReader(
+    return CanvasReader(
         Planner(tokenizer, card),
         runner,
         MemoryCache(settings.cache.max_bytes),
@@ -129,6 +133,24 @@ def build_front(
         deadline_s=settings.read.deadline_s,
         min_label_mass=settings.read.min_label_mass,
     )
+
+
+def build_front(
+    settings: Settings,
+    card: ModelCard,
+    runner: CanvasRunner,
+    check_engine: Callable[[], Awaitable[None]],
+    environ: Mapping[str, str],
+    *,
+    upstreams: Upstreams,
+    sets_request_id: bool,
+) -> FastAPI:
+    """The front's application around whoever runs canvases.
+
+    Raises SecretMissing, PolicyError or UnknownPolicy: it does not start half configured.
+    """
+    metrics = Metrics()
+    reader = build_reader(settings, card, runner, metrics)
     versioned = f"{card.name}-{card.revision}"
     description = f"Structured reads by the {settings.engine.kind} engine."
     serving = Serving(
@@ -140,19 +162,21 @@ def build_front(
         metrics=metrics,
         min_label_mass=settings.read.min_label_mass,
     )
+    book = load_policies(settings.policies) if settings.policies else None
+    routers = [build_chat(settings, serving, book, upstreams, metrics)] if book else []
+    served = Readiness(
+        ready=True,
+        engine=settings.engine.kind,
+        model=versioned,
+        cache=reader.cache_kind,
+        policies=tuple(policy.name for policy in book.policies) if book else (),
+    )
 
     async def readiness() -> Readiness:
-        reason = ""
         try:
             await check_engine()
         except ReadFailed as error:
-            reason = str(error) or type(error).__name__
-        return Readiness(
-            ready=not reason,
-            engine=settings.engine.kind,
-            model=versioned,
-            cache=reader.cache_kind,
-            reason=reason,
-        )
+            return replace(served, ready=False, reason=str(error) or type(error).__name__)
+        return served
 
-    return build_api(serving, readiness, sets_request_id=sets_request_id)
+    return build_api(serving, readiness, routers=routers, on_close=(upstreams.close,), sets_request_id=sets_request_id)

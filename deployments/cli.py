@@ -27,9 +27,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
             return check_config(arguments.file)
         case "policy":
-            from deployments.cli_policy import check_policies, test_policies  # noqa: PLC0415
+            from deployments import cli_policy  # noqa: PLC0415
 
-            return check_policies(arguments.path) if arguments.action == "check" else test_policies(arguments.path)
+            return (cli_policy.check if arguments.action == "check" else cli_policy.test)(arguments.path)
         case "doctor":
             from deployments.cli_doctor import doctor  # noqa: PLC0415
 

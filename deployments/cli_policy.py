@@ -1,25 +1,38 @@
-"""`readgate policy check|test`: guards' own checks, printed. Needs the base install."""
+"""`readgate policy check|test`: guards' own work, printed. Needs the base install, but for `model: embedded` cases."""
 
+import asyncio
+import os
 import sys
 from pathlib import Path
 
 from guards.errors import PolicyError
-from guards.loader import load_directory, load_policy
+from guards.policy_cases import check_policies, render_cases, render_checks, run_cases
+from guards.reader import Reader
 
 
-def check_policies(path: Path) -> int:
+def check(path: Path) -> int:
     """0 when every policy loads."""
     try:
-        policies = load_directory(path) if path.is_dir() else {path.stem: load_policy(path)}
+        results = check_policies(path)
     except PolicyError as error:
         print(error, file=sys.stderr)
         return 1
-    for name, policy in policies.items():
-        print(f"{name}: ok ({len(policy.checks)} checks)")
-    return 0
+    print(render_checks(results))
+    return 0 if all(result.error is None for result in results) else 1
 
 
-def test_policies(path: Path) -> int:
-    """Until guards' policy tests land: said, not pretended."""
-    print(f"readgate policy test: not built yet ({path})", file=sys.stderr)
-    return 1
+def test(path: Path) -> int:
+    """0 when every case holds."""
+    try:
+        results = asyncio.run(run_cases(path, _embedded_reader))
+    except PolicyError as error:
+        print(error, file=sys.stderr)
+        return 1
+    print(render_cases(results))
+    return 0 if all(result.passed for result in results) else 1
+
+
+async def _embedded_reader() -> Reader:
+    from deployments.assembly import build_local_reader  # noqa: PLC0415 - the serve extra, only where a case needs it
+
+    return await build_local_reader(os.environ)

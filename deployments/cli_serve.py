@@ -1,5 +1,6 @@
 """`readgate serve`: a local Ray with the application, until Ctrl-C. Says what to try once it is ready."""
 
+import json
 import os
 import signal
 import socket
@@ -9,9 +10,11 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
+from deployments.assembly_guard import load_policies
 from deployments.cli_check import loaded_config
 from deployments.config import Config
 from deployments.secrets import SecretMissing, read_secret
+from guards.errors import PolicyError, UnknownPolicy
 
 # Set before Ray is imported, for it reads them then; its workers inherit them, so every process agrees.
 # A chain of two deployments cost 1.18 CPU-ms a request with these and 8.47 without (ray 2.60, 2 cores).
@@ -70,6 +73,11 @@ def _cannot_start(config: Config) -> str:
             read_secret(key.key, os.environ)
         except SecretMissing as error:
             return f"the key of {tenant!r}: {error}"
+    if config.settings.policies is not None:
+        try:
+            load_policies(config.settings.policies)
+        except (PolicyError, UnknownPolicy) as error:
+            return str(error)
     try:
         with socket.create_server((config.host, config.port)):
             return ""
@@ -83,17 +91,36 @@ def _words(error: OSError) -> str:
 
 
 def _welcome(config: Config) -> str:
+    """What to try next, ready to paste."""
     url = f"http://{config.host}:{config.port}"
-    bearer = ' -H "Authorization: Bearer $KEY"' if config.settings.keys else ""
-    return f"""readgate: ready on {url}. Try:
+    curl = "curl -s -H 'content-type: application/json'" + (
+        ' -H "Authorization: Bearer $KEY"' if config.settings.keys else ""
+    )
+    lines = [
+        f"readgate: ready on {url}. Try, in another terminal:",
+        "",
+        f"  {curl} {url}/v1/systemone -d '{json.dumps(_DECISION)}'",
+        "",
+    ]
+    for model in list(config.settings.models)[:1]:
+        for text in ("Hello!", "Tell me about PROJECT-ABCD1234"):
+            chat = {"model": model, "messages": [{"role": "user", "content": text}]}
+            lines += [f"  {curl} {url}/v1/chat/completions -d '{json.dumps(chat)}'", ""]
+    lines += [
+        '  readgate ask "I was charged twice. Fix this today!" --predicate "Is it urgent?" \\',
+        '    --choice "Which team?=billing,technical,sales" --score "How angry is it?=calm,annoyed,furious"',
+        "",
+        "Ctrl-C stops it.",
+    ]
+    return "\n".join(lines)
 
-  curl -s {url}/v1/systemone{bearer} -H 'content-type: application/json' -d '{{
-    "model": "jev-latest", "state": "I was charged twice. Fix this today!",
-    "questions": {{"urgent": {{"type": "noul", "instructions": "Is it urgent?"}}}}}}'
 
-  readgate ask "I was charged twice. Fix this today!" --predicate "Is it urgent?" \\
-    --choice "Which team?=billing,technical,sales" --score "How angry is it?=calm,annoyed,furious"
-
-  curl -s {url}/readyz
-
-Ctrl-C stops it."""
+_DECISION: Final = {
+    "model": "jev-latest",
+    "state": "I was charged twice. Fix this today!",
+    "questions": {
+        "urgent": {"type": "noul", "instructions": "Is it urgent?"},
+        "team": {"type": "choice", "instructions": "Which team?", "criteria": {"billing": None, "technical": None}},
+        "anger": {"type": "score", "instructions": "How angry is it?", "criteria": ["calm", "annoyed", "furious"]},
+    },
+}

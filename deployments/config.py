@@ -18,6 +18,7 @@ from guards.strict_yaml import Document, parse
 IMPORT_PATH: Final = "deployments.app:build"
 DEPLOYMENTS: Final = ("Front", "Engine")
 ANY_NAME: Final = "*"  # in a table of keys: the names are the operator's own
+RELATIVE: Final = (("policies", "directory"), ("engine", "checkpoint"), ("audit", "file"))
 ARGS: Final = ("applications", 0, "args")
 
 YamlPath = tuple[str | int, ...]
@@ -56,7 +57,9 @@ def load_config(path: Path) -> Config:
         raise ConfigError(error.file, error.line, error.reason) from error
     _check_keys(document, document.value, (), SERVE)
     serve = cast("dict[str, Any]", document.value)
-    settings = _settings(document, _application(document, serve))
+    application = _application(document, serve)
+    _resolve(cast("dict[str, Any]", application.get("args") or {}), path.resolve().parent)
+    settings = _settings(document, application)
     http = cast("dict[str, Any]", serve.get("http_options") or {})
     host, port = str(http.get("host", "127.0.0.1")), http.get("port", 8000)
     if not isinstance(port, int) or not 0 < port < 65536:  # noqa: PLR2004 - the range of ports
@@ -89,6 +92,14 @@ def _application(document: Document, serve: Mapping[str, Any]) -> Mapping[str, A
             reason = f"there is no deployment {name!r}; {nearest(str(name), DEPLOYMENTS)}"
             raise _error(document, ("applications", 0, "deployments", index, "name"), reason)
     return application
+
+
+def _resolve(args: dict[str, Any], folder: Path) -> None:
+    """Relative paths are the file's own: replicas run in other folders."""
+    for section, key in RELATIVE:
+        found = args.get(section)
+        if isinstance(found, dict) and isinstance(found.get(key), str):  # pyright: ignore[reportUnknownMemberType]
+            found[key] = str(folder / cast("str", found[key]))
 
 
 def _settings(document: Document, application: Mapping[str, Any]) -> Settings:

@@ -37,6 +37,7 @@ class Envelope:
             await self._app(scope, receive, send)
             return
         request_id = _request_id(scope)
+        scope.setdefault("state", {})["request_id"] = request_id.decode()
         began = time.perf_counter()
         status = _CLIENT_GONE
         self._metrics.began()
