@@ -84,7 +84,7 @@ class CountingMeter:
 
 
 @dataclass(frozen=True, slots=True)
-class Tester:
+class Someone:
     tenant: str = "tests"
     policies: frozenset[str] | None = None
 
