@@ -38,6 +38,7 @@ class ScriptedReader:
         use_cache: bool = True,  # noqa: ARG002
         calibration: str = "",  # noqa: ARG002
     ) -> Decision:
+        self.look(state.text)
         self.states.append(state.text)
         try:
             await asyncio.sleep(self.delay_s)
@@ -46,10 +47,15 @@ class ScriptedReader:
             raise
         if self.error is not None:
             raise self.error
-        answers = tuple(Answer(question, Distribution(self._probs(question), label_mass=1.0)) for question in questions)
+        answers = tuple(
+            Answer(question, Distribution(self.judge(question, state.text), label_mass=1.0)) for question in questions
+        )
         return Decision(answers, Usage(1, 1), (len(answers),), "scripted")
 
-    def _probs(self, question: Question) -> tuple[float, ...]:
+    def look(self, text: str) -> None:
+        """Before anything else: a subclass may refuse the text."""
+
+    def judge(self, question: Question, text: str) -> tuple[float, ...]:  # noqa: ARG002 (for subclasses that look)
         if question.id in self.probs:
             return self.probs[question.id]
         harmless = (0.0, 1.0) if isinstance(question, Predicate) else (1.0,)
