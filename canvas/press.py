@@ -14,7 +14,7 @@ from canvas.labels import Alphabets, assign, survey
 from canvas.options import Layout, Packing
 from canvas.packing import pack
 from canvas.plan import WIDTH_STEP_TOKENS, pack_slots
-from canvas.prompt import Form, Specials, frame, question_text, questions_text, specials
+from canvas.prompt import Encode, Form, Specials, frame, question_text, questions_text, specials
 from canvas.questions import Choice, Predicate, Question, Score
 from canvas.template import Unwritable, lay_out, widths_tokens
 from canvas.tokens import Tokenizer
@@ -56,11 +56,13 @@ class Press:
             _check_text(question)
         alone = tuple((index,) for index in range(len(questions)))
         groups = alone if packing == "isolated" else pack(questions, self.fill)
-        return tuple(self._draft(questions, members, layout, draw) for members in groups)
+        encode = cache(self.tokenizer.encode)  # the preamble and the lines' leads recur
+        return tuple(self._draft(questions, members, layout, draw, encode) for members in groups)
 
-    def _draft(self, questions: Sequence[Question], members: tuple[int, ...], layout: Layout, draw: int) -> Draft:
+    def _draft(
+        self, questions: Sequence[Question], members: tuple[int, ...], layout: Layout, draw: int, encode: Encode
+    ) -> Draft:
         group = [questions[index] for index in members]
-        encode = cache(self.tokenizer.encode)
         alphabets = self.alone if len(group) == 1 else self.packed
         assigned = assign(group, alphabets)
         if not assigned:
@@ -83,7 +85,7 @@ class Press:
         if len(template.canvas_ids) > self.card.canvas_tokens:
             raise CanvasOverflow(group[0].id, f"needs a canvas of {WIDTH_STEP_TOKENS}, got {self.card.canvas_tokens}")
         texts = [question_text(*triple) for triple in zip(group, labels, orders, strict=True)]
-        around = frame(questions_text(texts, form, layout), layout, self.tokenizer, self.special)
+        around = frame(questions_text(texts, form, layout), layout, encode, self.special)
         fixed_tokens = len(around.before) + len(around.after) + len(template.canvas_ids)
         if fixed_tokens >= self.card.context_tokens:
             longest = max(zip(texts, group, strict=True), key=lambda pair: len(pair[0]))[1]

@@ -6,7 +6,7 @@ fence (no tag of that name occurs in it); a question's text cannot start a line 
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
 
@@ -16,6 +16,7 @@ from canvas.state import Image, State
 from canvas.tokens import Tokenizer
 
 Form = Literal["single", "numbered", "compact"]
+Encode = Callable[[str], tuple[int, ...]]
 ROW: Final = 10
 """Answers in one row of the compact form."""
 
@@ -92,9 +93,8 @@ def encode_state(state: State, tokenizer: Tokenizer) -> tuple[int, ...]:
     return (*ids, *tokenizer.encode(f"{text}\n</{name}>"))
 
 
-def frame(questions: str, layout: Layout, tokenizer: Tokenizer, special: Specials) -> Frame:
+def frame(questions: str, layout: Layout, encode: Encode, special: Specials) -> Frame:
     """The chat turns around the state, the empty thought last: inside the canvas it reads far worse (READING 2)."""
-    encode = tokenizer.encode
     next_turn = (special.end_turn, *encode("\n"), special.turn)
     thought = (special.channel, *encode("thought\n"), special.end_channel)
     model = (*next_turn, *encode("model\n"), *thought)

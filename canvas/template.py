@@ -1,14 +1,12 @@
 """The fixed tokens of an answer text and the slots in it, found by differencing. Knows labels, not questions."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import assert_never
 
 from canvas.labels import Alphabets
 from canvas.plan import WIDTH_STEP_TOKENS, Slot
-from canvas.prompt import ROW, Form, Specials
-
-Encode = Callable[[str], tuple[int, ...]]
+from canvas.prompt import ROW, Encode, Form, Specials
 
 
 @dataclass(frozen=True, slots=True)
