@@ -116,6 +116,11 @@ class EngineContract:
         with pytest.raises(InvalidState, match=str(engine.card.canvas_tokens)):
             await engine.run(self.plan(engine.card, 11, width_tokens=width_tokens))
 
+    async def test_as_many_label_ids_as_the_card_allows_are_read(self, engine: Engine) -> None:
+        most = engine.card.max_label_ids
+        (slot,) = await engine.run(self.plan(engine.card, 14, options=most))
+        assert len(slot) == most
+
     async def test_more_label_ids_than_the_engine_returns_are_refused_with_the_limit(self, engine: Engine) -> None:
         with pytest.raises(InvalidState, match=str(engine.card.max_label_ids)):
             await engine.run(self.plan(engine.card, 12, options=engine.card.max_label_ids + 1))

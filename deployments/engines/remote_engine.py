@@ -16,6 +16,7 @@ from deployments.engines.limits import check_plan, check_read
 from deployments.engines.warm_up import warm_up
 
 MAX_LABEL_IDS: Final = 128  # vLLM's bound on logprob_token_ids
+PROBE_CANVASES: Final = 64  # as many as a server of this model commonly runs at once; few milliseconds each on a GPU
 RETRY_AFTER_S: Final = 1.0  # when an overloaded server names no time
 ID_PREFIX: Final = "token_id:"  # how return_tokens_as_token_ids spells a key
 EXCERPT_CHARACTERS: Final = 500  # of a server's error, in ours
@@ -65,8 +66,8 @@ def remote_client(
 class RemoteEngine:
     """Owns `client` from `start` to `close`. `model` is the served name, `revision` the operator's name of its weights.
 
-    The server must run with max_num_batched_tokens >= max_num_seqs * canvas length and without a prefill threshold;
-    it does not tell, so a cut canvas is caught read by read.
+    The server must run with max_num_batched_tokens >= max_num_seqs * canvas length and without a prefill threshold.
+    It does not tell: `start` fills it with canvases to see, and a cut canvas is caught read by read.
     """
 
     def __init__(
@@ -98,8 +99,8 @@ class RemoteEngine:
             takes_images=False,
         )
         try:
-            # Also proves that the server knows canvases, and serves them as wide as configured.
-            await warm_up(self, concurrent=1)
+            # Also proves that the server serves canvases as wide as configured, and does not cut them when it is full.
+            await warm_up(self, concurrent=PROBE_CANVASES)
         except InvalidRead as error:
             raise EngineUnavailable(
                 f"{self._client.base_url} does not serve canvases of {self._canvas_tokens} tokens: {error}"
@@ -176,7 +177,8 @@ def _body(plan: CanvasPlan, model: str) -> dict[str, object]:
     return {
         "model": model,
         "prompt": list(plan.prompt_ids),
-        "max_tokens": plan.rows,  # rows behind the last slot cost the engine time and tell nothing
+        # All rows: only the last one proves that the canvas was whole (vllm_engine says how it was measured).
+        "max_tokens": plan.width_tokens,
         "temperature": 1.0,
         "stream": True,
         "logprobs": 1,  # must be set; with logprob_token_ids exactly those come back, beside each row's argmax
@@ -192,7 +194,7 @@ def _body(plan: CanvasPlan, model: str) -> dict[str, object]:
 
 
 def _checked(plan: CanvasPlan, choices: list[_Choice]) -> CanvasRead:
-    """The slots' log-probabilities of a read that came as one chunk of as many rows as the plan needs.
+    """The slots' log-probabilities of a read that came as one chunk of as many rows as the canvas has.
 
     Raises InvalidRead; EngineUnavailable when the server aborted the read.
     """
@@ -202,8 +204,8 @@ def _checked(plan: CanvasPlan, choices: list[_Choice]) -> CanvasRead:
     if len(rows) > 1:
         raise InvalidRead(f"the canvas of {plan.width_tokens} tokens was cut: its rows came in {len(rows)} chunks")
     returned = rows[0] if rows else []
-    if len(returned) != plan.rows:
-        raise InvalidRead(f"the server returned {len(returned)} rows, the plan needs {plan.rows}")
+    if len(returned) != plan.width_tokens:
+        raise InvalidRead(f"the server returned {len(returned)} rows, the canvas has {plan.width_tokens}")
     read: list[tuple[float, ...]] = []
     for slot in plan.slots:
         row = returned[slot.position]

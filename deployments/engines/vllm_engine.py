@@ -65,6 +65,9 @@ class VllmEngine:
         self._card = _card(settings, llm.vllm_config)
         try:
             await warm_up(self, concurrent=settings.max_num_seqs)
+        except InvalidRead as error:
+            await self.close()
+            raise EngineUnavailable(f"vLLM misreads {settings.name} while it warms up: {error}") from error
         except BaseException:
             await self.close()
             raise
@@ -206,7 +209,10 @@ async def _prompt(plan: CanvasPlan, card: ModelCard, llm: AsyncLLM) -> EngineInp
 async def _deltas(plan: CanvasPlan, prompt: EngineInput, request_id: str, llm: AsyncLLM) -> list[RequestOutput]:
     """Everything the engine sent for this read. Leaving early, by cancellation too, aborts the request."""
     sampling = SamplingParams(
-        max_tokens=plan.rows,  # rows behind the last slot cost the engine time and tell nothing
+        # All rows, though those behind the last slot tell nothing. Asked for no more than the slots' rows, a canvas
+        # that is cut behind them gives just these, in one delta, read from half a canvas (measured: wrong by 0.33).
+        # Only the last row proves that the canvas was whole.
+        max_tokens=plan.width_tokens,
         logprob_token_ids=list(plan.token_ids),
         flat_logprobs=True,
         detokenize=False,
@@ -237,8 +243,8 @@ def _checked(plan: CanvasPlan, deltas: list[RequestOutput]) -> CanvasRead:
     if len(deltas) != 1 or (times is not None and times.first_token_ts != times.last_token_ts):
         raise InvalidRead(f"the canvas of {plan.width_tokens} tokens was cut: its rows come from more than one step")
     logprobs = output.logprobs
-    if len(output.token_ids) != plan.rows or logprobs is None or len(logprobs) != plan.rows:
-        raise InvalidRead(f"the engine returned {len(output.token_ids)} rows, the plan needs {plan.rows}")
+    if len(output.token_ids) != plan.width_tokens or logprobs is None or len(logprobs) != plan.width_tokens:
+        raise InvalidRead(f"the engine returned {len(output.token_ids)} rows, the canvas has {plan.width_tokens}")
     read: list[tuple[float, ...]] = []
     for slot in plan.slots:
         row = slice(logprobs.start_indices[slot.position], logprobs.end_indices[slot.position])

@@ -10,13 +10,17 @@ PROMPT_TOKENS = 32  # short: prefill kernels are tuned while the engine loads
 
 
 async def warm_up(engine: Engine, *, concurrent: int) -> None:
-    """One read of every width alone, then `concurrent` of the widest at once; raises what a read raises."""
+    """One read of every width alone, then `concurrent` of the widest at once; raises what the first of them raised.
+
+    The second part is also a proof: an engine whose steps cannot hold that many canvases cuts one of them here.
+    """
     widest = engine.card.canvas_tokens
     for width_tokens in range(WIDTH_STEP_TOKENS, widest + 1, WIDTH_STEP_TOKENS):
         await engine.run(_plan(engine, width_tokens, number=0))
-    async with asyncio.TaskGroup() as tasks:
-        for number in range(concurrent):
-            tasks.create_task(engine.run(_plan(engine, widest, number)))
+    together = (engine.run(_plan(engine, widest, number)) for number in range(concurrent))
+    for outcome in await asyncio.gather(*together, return_exceptions=True):
+        if isinstance(outcome, BaseException):
+            raise outcome
 
 
 def _plan(engine: Engine, width_tokens: int, number: int) -> CanvasPlan:
