@@ -7,7 +7,7 @@ import asyncio
 import importlib
 import json
 import os
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from types import ModuleType
 from typing import Any, Final
@@ -38,8 +38,10 @@ class LitellmUpstream:
         mock_response: str | None = None,
         timeout_s: float = 600.0,
         retries: int = 0,
+        import_module: Callable[[str], ModuleType] = importlib.import_module,
     ) -> None:
         self._model = model
+        self._import_module = import_module
         self._settings: dict[str, object] = {"timeout": timeout_s, "num_retries": retries}
         if api_key:
             self._settings["api_key"] = api_key
@@ -52,7 +54,7 @@ class LitellmUpstream:
         # Without this the import fetches a price list from the network.
         os.environ.setdefault("LITELLM_LOCAL_MODEL_COST_MAP", "True")
         try:
-            self._sdk = await asyncio.to_thread(importlib.import_module, "litellm")
+            self._sdk = await asyncio.to_thread(self._import_module, "litellm")
         except ImportError as error:
             raise InvalidUpstream(f"model {self._model!r} needs the package litellm: {error}") from error
 
