@@ -1,0 +1,165 @@
+import json
+from typing import Any
+
+import pytest
+
+from guards.dialects.chat import answer_segments, parse_answer, parse_request
+from guards.dialects.chat_stream import ChatAssembler
+from guards.errors import InvalidAnswer, InvalidConversation
+from guards.policy import Stage
+from guards.transcript import Segment
+
+
+def _answer(message: dict[str, Any], **choice: Any) -> dict[str, str]:  # noqa: ANN401 (JSON)
+    segments = answer_segments({"choices": [{"index": 0, "message": message, **choice}]})
+    return {segment.where.removeprefix("choices[0]."): segment.text for segment in segments}
+
+
+def _request(message: dict[str, Any], **fields: Any) -> tuple[Segment, ...]:  # noqa: ANN401 (JSON)
+    body = {"model": "m", "messages": [{"role": "user", **message}], **fields}
+    return parse_request(json.dumps(body).encode()).transcript.segments
+
+
+def test_log_probabilities_are_read_where_they_say_other_words() -> None:
+    tokens = [{"token": "he", "logprob": -1.0}, {"token": "llo", "logprob": -1.0}]
+    assert "logprobs.content" not in _answer({"content": "hello"}, logprobs={"content": tokens})
+    assert _answer({"content": "bye"}, logprobs={"content": tokens})["logprobs.content"] == "hello"
+    assert "logprobs.content" not in _answer({"content": "bye"}, logprobs={"content": None})
+
+
+def test_spoken_words_are_read_and_the_sound_is_said_to_be_unseen() -> None:
+    (segment,) = answer_segments({"choices": [{"message": {"audio": {"data": "AAAA", "transcript": "hello"}}}]})
+    assert segment.text == "transcript\nhello"
+    assert segment.unseen == "audio"
+    (sound,) = _request({"content": [{"type": "input_audio", "input_audio": {"data": "AAAA"}}]})
+    assert sound.unseen == "input_audio"
+
+
+def test_reasoning_in_parts_is_read() -> None:
+    assert _answer({"reasoning": [{"text": "hm"}]})["message.reasoning"] == "text\nhm"
+
+
+def test_numbers_and_settings_of_an_answer_are_no_text() -> None:
+    answer = {"id": "1", "usage": {"a": 1}, "x_ms": 3.5, "x_none": None, "choices": [{"message": {"content": "a"}}]}
+    assert [segment.text for segment in answer_segments(answer)] == ["a"]
+
+
+def test_an_unknown_field_of_the_answer_itself_is_read() -> None:
+    answer = {"citations": ["one"], "choices": [{"message": {"content": "a"}, "x_note": "two"}]}
+    assert [segment.text for segment in answer_segments(answer)] == ["one", "a", "two"]
+
+
+def test_a_tool_calls_words_behind_json_escapes_are_read() -> None:
+    call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"q": "\\u0041"}'}}
+    segments = answer_segments({"choices": [{"message": {"tool_calls": [call]}}]})
+    assert [segment.text for segment in segments] == ["function\nname\nf\narguments\n" + '{"q": "\\u0041"}', "q\nA"]
+    assert {segment.stage for segment in segments} == {Stage.TOOL_CALL}
+    broken = {"function": {"name": "f", "arguments": "\\not json"}}
+    assert len(answer_segments({"choices": [{"message": {"tool_calls": [broken]}}]})) == 1
+
+
+OTHER_SHAPES: list[Any] = [
+    None,
+    [],
+    {},
+    {"choices": {}},
+    {"choices": [3]},
+    {"choices": [{"message": 3}]},
+    {"choices": [{"message": {"content": 3}}]},
+    {"choices": [{"message": {"tool_calls": {}}}]},
+    {"choices": [{"message": {"reasoning": 3}}]},
+]
+
+
+@pytest.mark.parametrize("answer", OTHER_SHAPES)
+def test_an_answer_of_another_shape_is_not_guessed_at(answer: Any) -> None:  # noqa: ANN401 (JSON of any shape)
+    with pytest.raises(InvalidAnswer):
+        answer_segments(answer)
+
+
+def test_an_answer_that_is_an_error_has_no_text_to_judge() -> None:
+    assert answer_segments({"error": {"message": "no"}}) == ()
+
+
+def test_bytes_that_are_no_json_are_not_guessed_at() -> None:
+    with pytest.raises(InvalidAnswer, match="not JSON"):
+        parse_answer(b"<html>")
+
+
+@pytest.mark.parametrize(
+    ("part", "reason"),
+    [
+        ({"type": "image_url", "image_url": {"url": 3}}, "must be a text"),
+        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,%%"}}, "not base64"),
+    ],
+)
+def test_a_broken_picture_is_an_error(part: dict[str, Any], reason: str) -> None:
+    with pytest.raises(InvalidConversation, match=reason):
+        _request({"content": [part]})
+
+
+LIMITS: list[Any] = [
+    {"stream_options": 3},
+    {"n": 129},
+    {"n": True},
+    {"messages": [{"role": "user", "content": "x"}] * 5000},
+    {"x": json.loads("[" * 70 + "]" * 70)},
+]
+
+
+@pytest.mark.parametrize("fields", LIMITS)
+def test_limits_are_named(fields: dict[str, Any]) -> None:
+    with pytest.raises(InvalidConversation):
+        _request({"content": "x"}, **fields)
+
+
+def _stream(*chunks: dict[str, Any]) -> tuple[Segment, ...]:
+    assembler = ChatAssembler()
+    for one in chunks:
+        assembler.feed(b"data: " + json.dumps(one).encode() + b"\n\n")
+    assembler.close()
+    return assembler.segments
+
+
+def _delta(**delta: Any) -> dict[str, Any]:  # noqa: ANN401 (JSON)
+    return {"id": "c", "choices": [{"index": 0, "delta": delta}]}
+
+
+def test_deltas_of_a_field_are_joined_and_identifiers_are_kept_once() -> None:
+    details = [_delta(reasoning_details=[{"index": 0, "type": "text", "text": text}]) for text in ("a", "b")]
+    assert [segment.text for segment in _stream(*details)] == ["index\ntype\ntext\ntext\nab".removeprefix("index\n")]
+
+
+def test_tool_arguments_are_joined_by_index() -> None:
+    first = _delta(tool_calls=[{"index": 0, "id": "1", "function": {"name": "f", "arguments": "{"}}])
+    second = _delta(tool_calls=[{"index": 0, "function": {"arguments": "}"}}, {"index": 1, "function": {"name": "g"}}])
+    assert [segment.text for segment in _stream(first, second)] == [
+        "function\nname\nf\narguments\n{}",
+        "function\nname\ng",
+    ]
+
+
+def test_two_shapes_under_one_key_are_both_read() -> None:
+    shapes = _stream(_delta(x="one"), _delta(x={"y": "two"}), _delta(x=3), _delta(x=4), _delta(content="c"))
+    assert [segment.text for segment in shapes] == ["one\ny\ntwo", "c"]
+    numbers = _stream(_delta(x=1), _delta(x=2), _delta(x=None), _delta(y={"a": 1}), _delta(y={"a": 2, "b": "text"}))
+    assert [segment.text for segment in numbers] == ["b\ntext"]
+
+
+def test_comments_of_an_upstream_are_read_once() -> None:
+    assembler = ChatAssembler()
+    assembler.feed(b': waiting\n\n: waiting\n\ndata: {"choices": []}\n\ndata: [DONE]\n\n')
+    assembler.close()
+    assert [segment.text for segment in assembler.segments] == ["waiting"]
+
+
+def test_a_chunk_whose_choices_are_no_list_is_not_guessed_at() -> None:
+    with pytest.raises(InvalidAnswer):
+        _stream({"choices": {"index": 0}})
+
+
+def test_a_stream_that_ends_inside_a_character_is_not_guessed_at() -> None:
+    assembler = ChatAssembler()
+    assembler.feed(b"data: \xc3")
+    with pytest.raises(InvalidAnswer, match="UTF-8"):
+        assembler.close()
