@@ -22,7 +22,7 @@ from deployments.api import build_api
 from deployments.auth import Caller, Keyring
 from deployments.cache import MemoryCache
 from deployments.engine_host import EngineHost
-from deployments.engines.scripted_engine import SCRIPTED_CARD, ScriptedEngine
+from deployments.engines.scripted_engine import ScriptedEngine
 from deployments.limits import Limits
 from deployments.metrics import Metrics
 from deployments.models import ModelNames
@@ -55,11 +55,11 @@ def scripted_api(setup: Setup) -> FastAPI:
     host = EngineHost(setup.engine, Admission(running=setup.running, queued=setup.queued, clock=time.monotonic))
     metrics = Metrics()
     reader = CanvasReader(
-        Planner(tokenizer, SCRIPTED_CARD),
+        Planner(tokenizer, setup.engine.card),
         host,
         MemoryCache(setup.cache_bytes),
         metrics,
-        fingerprint=fingerprint(SCRIPTED_CARD, tokenizer.digest),
+        fingerprint=fingerprint(setup.engine.card, tokenizer.digest),
         deadline_s=setup.deadline_s,
         min_label_mass=setup.min_label_mass,
     )
