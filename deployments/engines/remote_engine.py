@@ -8,9 +8,10 @@ from collections.abc import AsyncIterator
 from typing import Final
 
 import httpx
-from pydantic import BaseModel, ValidationError
+from pydantic import ValidationError
 
 from canvas import CanvasPlan, CanvasRead, InvalidRead, ModelCard
+from deployments.engines.completions import Choice, Chunk, ServedModel, ServedModels, completion_body, whole_read
 from deployments.engines.engine import EngineTimeout, EngineUnavailable, Overloaded
 from deployments.engines.limits import check_plan, check_read
 from deployments.engines.warm_up import warm_up
@@ -18,7 +19,6 @@ from deployments.engines.warm_up import warm_up
 MAX_LABEL_IDS: Final = 128  # vLLM's bound on logprob_token_ids
 PROBE_CANVASES: Final = 64  # as many as a server of this model commonly runs at once; few milliseconds each on a GPU
 RETRY_AFTER_S: Final = 1.0  # when an overloaded server names no time
-ID_PREFIX: Final = "token_id:"  # how return_tokens_as_token_ids spells a key
 EXCERPT_CHARACTERS: Final = 500  # of a server's error, in ours
 
 HTTP_TOO_MANY: Final = 429
@@ -27,28 +27,6 @@ HTTP_UNAVAILABLE: Final = 503
 HTTP_GATEWAY_TIMEOUT: Final = 504
 NOT_THERE: Final = frozenset({401, 403, 404})
 """A wrong key, a wrong address or a wrong model name: nothing can be read here, whatever is asked."""
-
-
-class _ServedModel(BaseModel):
-    id: str
-    max_model_len: int
-
-
-class _ServedModels(BaseModel):
-    data: list[_ServedModel]
-
-
-class _Logprobs(BaseModel):
-    top_logprobs: list[dict[str, float]]
-
-
-class _Choice(BaseModel):
-    logprobs: _Logprobs | None = None
-    finish_reason: str | None = None
-
-
-class _Chunk(BaseModel):
-    choices: list[_Choice]
 
 
 def remote_client(
@@ -112,7 +90,7 @@ class RemoteEngine:
             chunks = [chunk async for chunk in self._chunks(plan)]
         except httpx.HTTPError as error:
             raise _failed(error, self._client) from error
-        return check_read(plan, _checked(plan, chunks))
+        return check_read(plan, whole_read(plan, chunks))
 
     async def check_health(self) -> None:
         """The server's own health, and that it still serves the model."""
@@ -132,7 +110,7 @@ class RemoteEngine:
             raise EngineUnavailable(f"{self._model} is not running")
         return await self._client.get(path)
 
-    async def _served_model(self) -> _ServedModel:
+    async def _served_model(self) -> ServedModel:
         try:
             response = await self._get("/v1/models")
         except httpx.HTTPError as error:
@@ -142,7 +120,7 @@ class RemoteEngine:
                 f"{self._client.base_url}/v1/models says {response.status_code}: {_excerpt(response)}"
             )
         try:
-            models = _ServedModels.model_validate_json(response.content).data
+            models = ServedModels.model_validate_json(response.content).data
         except ValidationError as error:
             raise EngineUnavailable(f"{self._client.base_url}/v1/models is not vLLM's: {error}") from error
         for served in models:
@@ -150,11 +128,11 @@ class RemoteEngine:
                 return served
         raise EngineUnavailable(f"{self._client.base_url} serves {[one.id for one in models]}, not {self._model!r}")
 
-    async def _chunks(self, plan: CanvasPlan) -> AsyncIterator[_Choice]:
+    async def _chunks(self, plan: CanvasPlan) -> AsyncIterator[Choice]:
         """The choices of the stream that carry rows or an end. Leaving early closes the stream: the server aborts."""
         if self._client.is_closed:
             raise EngineUnavailable(f"{self._model} is not running")
-        async with self._client.stream("POST", "/v1/completions", json=_body(plan, self._model)) as response:
+        async with self._client.stream("POST", "/v1/completions", json=completion_body(plan, self._model)) as response:
             if not response.is_success:
                 await response.aread()
                 raise _refused(response)
@@ -165,54 +143,12 @@ class RemoteEngine:
                 if data == "[DONE]":
                     return
                 try:
-                    chunk = _Chunk.model_validate_json(data)
+                    chunk = Chunk.model_validate_json(data)
                 except ValidationError as error:
                     raise InvalidRead(f"{self._model} sent no completion chunk: {data[:EXCERPT_CHARACTERS]}") from error
                 for choice in chunk.choices:
                     yield choice
         raise EngineUnavailable(f"{self._model} closed the stream before its end")
-
-
-def _body(plan: CanvasPlan, model: str) -> dict[str, object]:
-    return {
-        "model": model,
-        "prompt": list(plan.prompt_ids),
-        # All rows: only the last one proves that the canvas was whole (vllm_engine says how it was measured).
-        "max_tokens": plan.width_tokens,
-        "temperature": 1.0,
-        "stream": True,
-        "logprobs": 1,  # must be set; with logprob_token_ids exactly those come back, beside each row's argmax
-        "logprob_token_ids": list(plan.token_ids),
-        "return_tokens_as_token_ids": True,
-        "vllm_xargs": {
-            "diffusion_seed_canvas": list(plan.canvas_ids),
-            "diffusion_canvas_length": plan.width_tokens,
-            "diffusion_max_steps": 1,
-            "diffusion_read_only": 1,
-        },
-    }
-
-
-def _checked(plan: CanvasPlan, choices: list[_Choice]) -> CanvasRead:
-    """The slots' log-probabilities of a read that came as one chunk of as many rows as the canvas has.
-
-    Raises InvalidRead; EngineUnavailable when the server aborted the read.
-    """
-    if any(choice.finish_reason == "abort" for choice in choices):
-        raise EngineUnavailable("the server aborted the read")
-    rows = [choice.logprobs.top_logprobs for choice in choices if choice.logprobs and choice.logprobs.top_logprobs]
-    if len(rows) > 1:
-        raise InvalidRead(f"the canvas of {plan.width_tokens} tokens was cut: its rows came in {len(rows)} chunks")
-    returned = rows[0] if rows else []
-    if len(returned) != plan.width_tokens:
-        raise InvalidRead(f"the server returned {len(returned)} rows, the canvas has {plan.width_tokens}")
-    read: list[tuple[float, ...]] = []
-    for slot in plan.slots:
-        row = returned[slot.position]
-        if missing := [token for token in slot.token_ids if f"{ID_PREFIX}{token}" not in row]:
-            raise InvalidRead(f"slot at position {slot.position}: no log-probability for ids {missing}")
-        read.append(tuple(row[f"{ID_PREFIX}{token}"] for token in slot.token_ids))
-    return tuple(read)
 
 
 def _failed(error: httpx.HTTPError, client: httpx.AsyncClient) -> EngineTimeout | EngineUnavailable | Overloaded:

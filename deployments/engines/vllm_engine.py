@@ -1,7 +1,8 @@
 """Reads by vLLM in this process (AsyncLLM, V1). The only module that imports vllm.
 
 One read is one request: token ids in, one denoise step over the seeded canvas, raw log-probabilities out. vLLM can
-return wrong numbers with a good status (READING's traps 1 and 2); `_checked` catches both.
+return wrong numbers with a good status (READING's traps 1 and 2); `_checked` catches both. Longer than 200 lines:
+configuring and reading both need vllm, which no other module may import.
 """
 
 import asyncio
