@@ -1,5 +1,6 @@
 """Ray Serve wiring: the Front and Engine deployments. The only module that imports ray."""
 
+import asyncio
 import logging
 import os
 import random
@@ -79,8 +80,12 @@ class HandleRunner:
         handle = self._handle.options(session_id=plans[0].state_digest.hex())
 
         async def call() -> Outcome:
+            response = handle.run_many.remote(plans)
             try:
-                return await handle.run_many.remote(plans)
+                return await response
+            except asyncio.CancelledError:
+                response.cancel()  # made outside any request, so nobody else tells the replica
+                raise
             except BackPressureError as error:
                 raise Overloaded(str(error)) from error
             except RayTaskError as error:

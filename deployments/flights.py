@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
+from contextvars import Context
 from dataclasses import dataclass, field
 
 from canvas import CanvasPlan, CanvasRead
@@ -47,7 +48,9 @@ class Flights:
         return [batch.task.result()[index] for batch, index in places]
 
     def _depart(self, keys: tuple[bytes, ...], plans: tuple[CanvasPlan, ...]) -> None:
-        batch = _Batch(asyncio.ensure_future(self._call(plans)), keys)
+        # A context of its own: it belongs to no request. Ray Serve cancels the calls made in a request's context when
+        # that request's client leaves, and with them the reads of everybody who shares them.
+        batch = _Batch(asyncio.get_running_loop().create_task(self._call(plans), context=Context()), keys)
         for index, key in enumerate(keys):
             self._places[key] = (batch, index)
         batch.task.add_done_callback(lambda _: self._land(batch))

@@ -55,6 +55,9 @@ WRONG: list[tuple[list[str], str]] = [
 ]
 
 
+WRONG_IDS = [f"{index} {reason}" for index, (_, reason) in enumerate(WRONG)]
+
+
 @pytest.mark.parametrize(("arguments", "reason"), WRONG, ids=WRONG_IDS)
 def test_a_question_that_cannot_be_asked_is_wrong_use(
     arguments: list[str], reason: str, capsys: pytest.CaptureFixture[str]

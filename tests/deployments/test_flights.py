@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Sequence
+from contextvars import ContextVar
 
 import pytest
 
@@ -80,6 +81,19 @@ async def test_a_cancelled_leader_leaves_its_followers_their_read() -> None:
     runner.gate.set()
     assert await follower == [read(1)]
     assert (runner.calls, runner.cancelled) == ([(1,)], 0)
+
+
+async def test_the_work_runs_in_no_requests_context() -> None:
+    request: ContextVar[str] = ContextVar("request", default="none")
+    seen: list[str] = []
+
+    async def run_many(plans: Sequence[CanvasPlan]) -> list[CanvasRead]:
+        seen.append(request.get())
+        return [read(plan.prompt_ids[0]) for plan in plans]
+
+    request.set("the leader's")
+    await asked(Flights(run_many), 1)
+    assert seen == ["none"]
 
 
 async def test_the_work_is_cancelled_when_the_last_one_has_gone() -> None:
