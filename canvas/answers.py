@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import assert_never
 
 from canvas.decode import Distribution
 from canvas.questions import Choice, Predicate, Question, Score
@@ -46,6 +47,8 @@ class Answer:
                 return score_confidence(self.distribution.probs)
             case Predicate():
                 return self.probability
+            case _:
+                assert_never(self.question)
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,11 +59,14 @@ def survey(tokenizer: Tokenizer, *, spaced: bool, max_ids: int) -> Alphabets:
                 apart[label] = bare
             if len(joined) == limit:
                 break
-        found = joined if len(joined) >= len(apart) else apart
-        # A tokenizer without byte fallback has one id for all it does not know: no two labels may share an id.
-        kept = [label for label, ids in found.items() if taken.isdisjoint(ids) and not taken.update(ids)]
-        forms.update((label, found[label]) for label in kept)
-        return tuple(kept[:limit])
+        kept: list[str] = []
+        for label, ids in (joined if len(joined) >= len(apart) else apart).items():
+            # A tokenizer without byte fallback has one id for all it does not know: no two labels may share an id.
+            if taken.isdisjoint(ids) and len(kept) < limit:
+                kept.append(label)
+                taken.update(ids)
+                forms[label] = ids
+        return tuple(kept)
 
     yes_no = family(YES_NO, limit=2)
     numerals = family(digits, limit=10)

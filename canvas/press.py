@@ -14,8 +14,9 @@ from canvas.labels import Alphabets, assign, survey
 from canvas.options import Layout, Packing
 from canvas.packing import pack
 from canvas.plan import WIDTH_STEP_TOKENS, pack_slots
-from canvas.prompt import Encode, Form, Specials, frame, question_text, questions_text, specials
+from canvas.prompt import Encode, Form, Specials, encode_state, frame, question_text, questions_text, specials
 from canvas.questions import Choice, Predicate, Question, Score
+from canvas.state import State
 from canvas.template import Unwritable, lay_out, widths_tokens
 from canvas.tokens import Tokenizer
 
@@ -86,12 +87,13 @@ class Press:
             raise CanvasOverflow(group[0].id, f"needs a canvas of {WIDTH_STEP_TOKENS}, got {self.card.canvas_tokens}")
         texts = [question_text(*triple) for triple in zip(group, labels, orders, strict=True)]
         around = frame(questions_text(texts, form, layout), layout, encode, self.special)
-        fixed_tokens = len(around.before) + len(around.after) + len(template.canvas_ids)
-        if fixed_tokens >= self.card.context_tokens:
+        empty_tokens = len(encode_state(State(("",)), self.tokenizer))
+        fixed_tokens = len(around.before) + empty_tokens + len(around.after) + len(template.canvas_ids)
+        if fixed_tokens > self.card.context_tokens:
             longest = max(zip(texts, group, strict=True), key=lambda pair: len(pair[0]))[1]
             raise CanvasOverflow(
                 longest.id,
-                f"its canvas of {len(group)} questions takes {fixed_tokens} tokens without the state;"
+                f"its canvas of {len(group)} questions takes {fixed_tokens} tokens with an empty state;"
                 f" the model takes {self.card.context_tokens}",
             )
         before, after = pack_ids(around.before), pack_ids(around.after)

@@ -116,12 +116,14 @@ def make(
     first_merges: tuple[tuple[str, str], ...] = (),
     without: frozenset[str] = frozenset(),
 ) -> ToyTokenizer:
-    """`first_merges` win over all others; a merge whose result is in `without` is left out."""
+    """`first_merges` win over all others; a merge that needs or makes a piece in `without` is left out."""
     merges = list(dict.fromkeys((*first_merges, *_merges(split_digits=split_digits, codes=codes))))
     merges = [pair for pair in merges if "".join(pair) not in without]
+    characters = ("▁", "\n", *map(chr, range(33, 127)))
+    while not all(map((made := {*characters, *map("".join, merges)}).issuperset, merges)):
+        merges = [pair for pair in merges if made.issuperset(pair)]
     by_id = {id_: token for token, id_ in SPECIALS.items()}
     vocab = {by_id.get(id_, f"<unused{id_}>"): id_ for id_ in range(FIRST_BYTE)}
-    characters = ("▁", "\n", *map(chr, range(33, 127)))
     pieces = (*(f"<0x{byte:02X}>" for byte in range(256)), *characters, *("".join(pair) for pair in merges))
     for piece in pieces:
         vocab.setdefault(piece, len(vocab))
