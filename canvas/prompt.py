@@ -9,6 +9,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal, assert_never
+from unicodedata import category, normalize
 
 from canvas.options import Layout
 from canvas.questions import Choice, Predicate, Question, Score
@@ -35,6 +36,7 @@ _FORM: Final[dict[Form, str]] = {
     "compact": "Answer with one row per ten questions: the row's number, then each question's label after a space.",
 }
 _STATE_TAG: Final = re.compile(r"<\s*+(?:/\s*+)?state(?:-([0-9]++))?\s*+>", re.IGNORECASE)
+_UNSEEN: Final = ("Cf", "Mn", "Me")
 _LINE_BREAK: Final = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -70,8 +72,11 @@ def specials(tokenizer: Tokenizer) -> Specials:
 
 
 def fence(text: str) -> str:
-    """`state`, `state-2`, `state-3`...: the first name that no tag in the text has, however it is cased or spaced."""
-    numbers = {tag[1] or "1" for tag in _STATE_TAG.finditer(text)}
+    """`state`, `state-2`, `state-3`...: the first name that no tag in the text has, as a reader sees it.
+
+    However the tag is cased or spaced, in whatever width, with whatever invisible characters inside.
+    """
+    numbers = {tag[1] or "1" for tag in _STATE_TAG.finditer(_as_seen(text))}
     number = next(n for n in range(1, len(numbers) + 2) if str(n) not in numbers)
     return "state" if number == 1 else f"state-{number}"
 
@@ -136,6 +141,16 @@ def question_text(question: Question, labels: Sequence[str], shown: Sequence[int
             assert_never(question)
     head = f"{_indent(question.instructions)} ({hint})" if question.instructions else f"({hint})"
     return "\n".join((head, *(f"   {label}: {_indent(text)}" for label, text in entries)))
+
+
+def _as_seen(text: str) -> str:
+    """Compatibility forms folded and, where there may be a tag, invisible and combining characters left out."""
+    if text.isascii():
+        return text
+    folded = normalize("NFKC", text)
+    if "<" not in folded:
+        return folded
+    return "".join(character for character in folded if category(character) not in _UNSEEN)
 
 
 def _indent(text: str) -> str:

@@ -68,6 +68,10 @@ def test_a_state_cannot_close_its_fence(text: str) -> None:
         ("<state> </state-2>", "state-3"),
         ("</state-2>", "state"),
         ("</state></state-3>", "state-2"),
+        ("a \uff1c/state\uff1e b", "state-2"),
+        ("a </sta\u200bte> b", "state-2"),
+        ("größe", "state"),
+        ("größe < 3", "state"),
     ],
 )
 def test_the_fence_is_the_first_name_that_no_tag_of_the_state_has(text: str, name: str) -> None:
