@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import random
+import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -137,6 +138,11 @@ def _bind(args: Mapping[str, Any], overrides: Mapping[str, Mapping[str, Any]]) -
     return front.bind(settings, engine.bind(settings))
 
 
+def _unused_port(host: str) -> int:
+    with socket.create_server((host, 0)) as listener:
+        return int(listener.getsockname()[1])
+
+
 @contextmanager
 def local_cluster(config: Config) -> Iterator[None]:
     """A Ray of this machine's own with the application running; both end with the block.
@@ -155,7 +161,10 @@ def local_cluster(config: Config) -> Iterator[None]:
     )
     logging.getLogger("ray.serve").setLevel(logging.ERROR)
     try:
-        serve.start(proxy_location=schema.proxy_location, http_options=schema.http_options.model_dump())
+        http = schema.http_options.model_dump()
+        if config.direct:
+            http["port"] = _unused_port(config.host)  # the front has the configured one; Serve insists on a proxy
+        serve.start(proxy_location=schema.proxy_location, http_options=http)
         application = config.serve["applications"][0]
         overrides = {
             deployment["name"]: {key: value for key, value in deployment.items() if key != "name"} | FAIL_AT_ONCE

@@ -36,13 +36,17 @@ class ConfigError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """A checked file: Ray Serve's own mapping, and our settings from its application's `args`."""
+    """A checked file: Ray Serve's own mapping, and our settings from its application's `args`.
+
+    `direct` is whether there is a single front, which can then listen on the port itself.
+    """
 
     path: Path
     serve: Mapping[str, Any]
     settings: Settings
     host: str
     port: int
+    direct: bool
 
 
 def load_config(path: Path) -> Config:
@@ -70,7 +74,10 @@ def load_config(path: Path) -> Config:
             ("http_options", "host"),
             f"{host} is reachable from other machines and no keys are set: set keys, or allow_anonymous: true",
         )
-    return Config(path, serve, settings, host, port)
+    deployments = cast("list[dict[str, Any]]", application.get("deployments") or [])
+    fronts = [entry for entry in deployments if entry.get("name") == "Front"]
+    direct = all(entry.get("num_replicas", 1) == 1 and "autoscaling_config" not in entry for entry in fronts)
+    return Config(path, serve, settings, host, port, direct)
 
 
 def parse_settings(args: Mapping[str, Any]) -> Settings:

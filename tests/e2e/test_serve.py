@@ -1,72 +1,18 @@
 """`readgate serve` as a newcomer starts it: a real Ray, the embedded engine, the demo upstream; Ctrl-C ends it."""
 
 import json
-import os
 import re
-import signal
-import socket
 import subprocess
 import sys
-from collections.abc import Generator
+import time
 from pathlib import Path
 
 import httpx
 import pytest
 
+from tests.e2e.served import READGATE, Served
+
 pytestmark = pytest.mark.slow
-
-CONFIGS = Path(__file__).parents[2] / "configs"
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        return listener.getsockname()[1]
-
-
-class Served:
-    """A running `readgate serve`."""
-
-    def __init__(self, config: Path) -> None:
-        command = [sys.executable, "-m", "deployments.cli", "serve", "--config", str(config)]
-        self.config = config
-        self.process = subprocess.Popen(  # noqa: S603 - our own command
-            command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, start_new_session=True
-        )
-        self.lines: list[str] = []
-        assert self.process.stdout is not None
-        for line in self.process.stdout:
-            self.lines.append(line)
-            if "Ctrl-C stops it" in line:
-                break
-
-    @property
-    def url(self) -> str:
-        found = re.search(r"ready on (http://\S+)\. Try", "".join(self.lines))
-        assert found, "".join(self.lines)
-        return found[1]
-
-    def stop(self) -> int:
-        """What Ctrl-C in a terminal does: the whole process group gets the signal."""
-        os.killpg(self.process.pid, signal.SIGINT)
-        try:
-            return self.process.wait(timeout=60)
-        finally:
-            if self.process.stdout is not None:
-                self.lines += self.process.stdout.readlines()
-                self.process.stdout.close()
-
-
-@pytest.fixture(scope="module")
-def served(tmp_path_factory: pytest.TempPathFactory) -> Generator[Served]:
-    text = (CONFIGS / "serve.dev.yaml").read_text()
-    text = text.replace("port: 8000", f"port: {free_port()}")
-    text = text.replace("directory: policies", f"directory: {CONFIGS / 'policies'}")
-    path = tmp_path_factory.mktemp("serve") / "serve.yaml"
-    path.write_text(text)
-    running = Served(path)
-    yield running
-    code = running.stop()
-    assert code == 0, "".join(running.lines)
 
 
 def test_it_says_what_to_try_and_each_command_works(served: Served) -> None:
@@ -103,8 +49,37 @@ def test_unknown_routes_have_one_request_id_and_the_dialects_shape(served: Serve
 
 
 def test_a_second_server_on_the_port_fails_with_the_reason(served: Served) -> None:
-    command = [sys.executable, "-m", "deployments.cli", "serve", "--config", str(served.config)]
+    command = [*READGATE, "serve", "--config", str(served.config)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)  # noqa: S603 - our own command
     assert done.returncode == 1
     assert "cannot listen on 127.0.0.1:" in done.stderr
     assert "Address already in use" in done.stderr
+
+
+def test_jevcompat_finds_every_must_and_should_on_the_embedded_engine(served: Served) -> None:
+    command = [str(Path(sys.executable).parent / "jevcompat"), "test", served.url]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)  # noqa: S603 - a fixed tool
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_client_that_leaves_takes_its_read_with_it(served: Served) -> None:
+    question = {"type": "choice", "instructions": "Which?", "criteria": {f"option {i}": None for i in range(20)}}
+    body = {
+        "model": "jev-latest",
+        "state": "left " * 1200,
+        "questions": {f"q{i}": question for i in range(40)},
+        "x_readgate": {"draws": 8, "cache": "bypass"},
+    }
+    before = metric(served, 'readgate_canvases_total{source="engine"}')
+    with pytest.raises(httpx.ReadTimeout):
+        httpx.post(f"{served.url}/v1/systemone", json=body, timeout=httpx.Timeout(30, read=0.5))
+    deadline = time.monotonic() + 30
+    while metric(served, "readgate_requests_in_flight") > 1:  # this question is one itself
+        assert time.monotonic() < deadline, "the request goes on without its client"
+        time.sleep(0.1)
+    assert metric(served, 'readgate_canvases_total{source="engine"}') == before  # its canvases were never all read
+
+
+def metric(served: Served, name: str) -> float:
+    lines = httpx.get(f"{served.url}/metrics", timeout=10).text.splitlines()
+    return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name))
