@@ -1,6 +1,6 @@
 """Where a bench's numbers go: one JSON file a bench, with the machine, the versions and the commit beside them.
 
-`python benchmarks/record.py` writes RESULTS.md from the recorded files. A run from a dirty tree is printed, never
+`python benchmarks/record.py` writes RESULTS.md and the README's table from the recorded files. A run from a dirty tree is printed, never
 recorded: its numbers would belong to no commit.
 """
 
@@ -104,5 +104,40 @@ def _git(*args: str) -> str:
     return done.stdout.strip()
 
 
+HIGHLIGHTS: Final = (
+    # what the README calls it, the bench, its row by the first column, the column of CPU-ms
+    ("Decision API, 12 packed questions, engine at once", "serving", "systemone, 12 questions packed, uncached", 1),
+    ("the same from the cache", "serving", "systemone, 12 questions packed, cache hit", 1),
+    ("guard proxy, exact rules, upstream at once", "serving", "guarded chat, raw relay", 1),
+    ("guard proxy, stream of 13 chunks", "serving", "guarded 13-chunk stream, raw relay", 1),
+    ("planning 85 packed questions, set known", "planning", 85, 2),
+    ("embedded engine, check of 12 packed questions", "embedded", "packed", 3),
+    ("embedded engine, the same isolated", "embedded", "isolated", 3),
+)
+MARK: Final = "<!-- measured: python benchmarks/record.py -->\n"
+
+
+def highlights() -> str:
+    """The README's table: one number a row, all in CPU milliseconds of all processes."""
+    lines = ["| what | CPU-ms |", "|---|---|"]
+    dates: set[str] = set()
+    hardware: set[str] = set()
+    for label, bench, key, column in HIGHLIGHTS:
+        entry = json.loads((RESULTS / f"{bench}.json").read_text(encoding="utf-8"))
+        dates.add(entry["date"])
+        hardware.add(entry["hardware"])
+        found = [list(row.values())[column] for row in entry["rows"] if next(iter(row.values())) == key]
+        lines.append(f"| {label} | {found[0]} |")
+    where = f"{', '.join(sorted(dates))}, {', '.join(sorted(hardware))}"
+    return f"Measured {where} ([all results](benchmarks/RESULTS.md)):\n\n" + "\n".join(lines) + "\n"
+
+
+def readme() -> str:
+    """README.md with its table renewed between its two marks."""
+    head, _, tail = (ROOT / "README.md").read_text(encoding="utf-8").split(MARK)
+    return head + MARK + highlights() + MARK + tail
+
+
 if __name__ == "__main__":
+    (ROOT / "README.md").write_text(readme(), encoding="utf-8")
     (ROOT / "benchmarks" / "RESULTS.md").write_text(table(), encoding="utf-8")
