@@ -1,7 +1,7 @@
 """Where a bench's numbers go: one JSON file a bench, with the machine, the versions and the commit beside them.
 
-`python benchmarks/record.py` writes RESULTS.md and the README's table from the recorded files. A run from a dirty tree is printed, never
-recorded: its numbers would belong to no commit.
+`python benchmarks/record.py` writes RESULTS.md and the README's table from the recorded files. A run from a dirty tree
+is printed, never recorded: its numbers would belong to no commit.
 """
 
 import json
