@@ -48,6 +48,8 @@ def train(texts: Iterable[str], vocab_size: int = VOCAB_SIZE) -> Tokenizer:
     forced = [form for label in LABELS for form in (label, SPACE + label)]
     learned = vocab_size - FIRST_BYTE - 256 - len(TAIL) - len(forced)
     alphabet = [*(sign for sign in printable[:95] if sign != " "), SPACE, "\n", "\t"]
+    if learned < len(alphabet):
+        raise ValueError(f"a vocabulary of {vocab_size} has no room for {len(alphabet)} signs beside what is fixed")
     learner.train_from_iterator(
         texts,
         trainers.BpeTrainer(
