@@ -60,18 +60,14 @@ def serve(given: Path | None) -> int:
     os.environ.update(environment(config))
     print(f"readgate: starting with {config.path} ({config.settings.engine.kind} engine) ...", flush=True)
     stop = threading.Event()
-
-    def on_signal(_number: int, _frame: FrameType | None) -> None:
-        stop.set()
-
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, on_signal)
+    _on_signals(stop)
 
     from deployments.app import local_cluster  # noqa: PLC0415 - after the environment, and a second of imports
     from deployments.engines.engine import EngineUnavailable  # noqa: PLC0415
 
     try:
         with local_cluster(config):
+            _on_signals(stop)  # once more: ray.init put its own handler for SIGTERM, which aborts the process
             print(_welcome(config), flush=True)
             stop.wait()
             print("readgate: stopping ...", flush=True)
@@ -79,6 +75,16 @@ def serve(given: Path | None) -> int:
         print(f"readgate: {error}", file=sys.stderr)
         return 1
     return 0
+
+
+def _on_signals(stop: threading.Event) -> None:
+    """Ctrl-C, and what a container's runtime or systemd sends, end the server in order."""
+
+    def on_signal(_number: int, _frame: FrameType | None) -> None:
+        stop.set()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, on_signal)
 
 
 def _cannot_start(config: Config) -> str:
