@@ -4,6 +4,7 @@ import asyncio
 import logging
 import os
 import random
+import signal
 import socket
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -151,6 +152,7 @@ def local_cluster(config: Config) -> Iterator[None]:
     Raises EngineUnavailable when the application does not come up.
     """
     schema = ServeDeploySchema.model_validate(config.serve)  # Serve's own check of every value
+    on_sigterm = signal.getsignal(signal.SIGTERM)
     ray.init(
         namespace="serve",
         include_dashboard=False,
@@ -159,6 +161,7 @@ def local_cluster(config: Config) -> Iterator[None]:
         # Replicas ask for no CPU in the dev config; Ray's own default would count cores that a container may not use.
         num_cpus=os.cpu_count(),
     )
+    signal.signal(signal.SIGTERM, on_sigterm)  # Ray put its own, which aborts this process with a stack trace
     logging.getLogger("ray.serve").setLevel(logging.ERROR)
     try:
         http = schema.http_options.model_dump()

@@ -67,7 +67,6 @@ def serve(given: Path | None) -> int:
 
     try:
         with local_cluster(config):
-            _on_signals(stop)  # once more: ray.init put its own handler for SIGTERM, which aborts the process
             print(_welcome(config), flush=True)
             stop.wait()
             print("readgate: stopping ...", flush=True)

@@ -6,7 +6,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
@@ -46,8 +46,16 @@ class Served:
         return found[1]
 
     def stop(self) -> int:
+        """What a container's runtime does: SIGTERM to the server alone."""
+        self.process.send_signal(signal.SIGTERM)
+        return self._ended()
+
+    def interrupt(self) -> int:
         """What Ctrl-C in a terminal does: the whole process group gets the signal."""
         os.killpg(self.process.pid, signal.SIGINT)
+        return self._ended()
+
+    def _ended(self) -> int:
         try:
             return self.process.wait(timeout=60)
         finally:
@@ -57,8 +65,8 @@ class Served:
 
 
 @contextmanager
-def serving(folder: Path) -> Generator[Served]:
-    """The laptop's configuration on another port; `folder` takes the changed file."""
+def serving(folder: Path, ended: Callable[[Served], int] = Served.interrupt) -> Generator[Served]:
+    """The laptop's configuration on another port; `folder` takes the changed file. It must end with exit code 0."""
     configs = ROOT / "configs"
     text = (configs / "serve.dev.yaml").read_text(encoding="utf-8")
     text = text.replace("port: 8000", f"port: {free_port()}")
@@ -69,5 +77,5 @@ def serving(folder: Path) -> Generator[Served]:
     try:
         yield running
     finally:
-        code = running.stop()
+        code = ended(running)
     assert code == 0, "".join(running.lines)

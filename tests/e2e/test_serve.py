@@ -10,7 +10,7 @@ from pathlib import Path
 import httpx
 import pytest
 
-from tests.e2e.served import READGATE, Served
+from tests.e2e.served import READGATE, Served, serving
 
 pytestmark = pytest.mark.slow
 
@@ -83,3 +83,9 @@ def test_a_client_that_leaves_takes_its_read_with_it(served: Served) -> None:
 def metric(served: Served, name: str) -> float:
     lines = httpx.get(f"{served.url}/metrics", timeout=10).text.splitlines()
     return sum(float(line.rsplit(" ", 1)[1]) for line in lines if line.startswith(name))
+
+
+def test_a_containers_stop_ends_it_in_order(tmp_path: Path) -> None:
+    with serving(tmp_path, ended=Served.stop) as second:
+        assert httpx.get(f"{second.url}/readyz", timeout=10).is_success
+    assert "stopping" in second.lines[-1]
