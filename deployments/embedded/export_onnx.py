@@ -23,7 +23,7 @@ from transformers import DiffusionGemmaForBlockDiffusion
 
 from deployments.embedded.training.dense_experts import StackedExperts, use_dense_experts
 
-CONTEXT_TOKENS: Final = 4096  # the sliding window; a bracket of 128 described options alone takes 2,700
+CONTEXT_TOKENS: Final = 4096  # the sliding window (training/checkpoint.py); 128 described options take 2,700
 MAX_CANVAS_TOKENS: Final = 256
 WEIGHTS: Final = "model.safetensors"
 OUTSIDE_ELEMENTS: Final = 1024  # smaller constants stay inside the graph

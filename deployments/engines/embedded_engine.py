@@ -24,6 +24,9 @@ from deployments.engines.limits import check_plan, check_read
 
 PREFIX_BYTES: Final = 256 * 2**20
 """About 40 states of 1,000 tokens at 6 KB a token (6 layers, keys and values, 2 heads of 64, float32)."""
+CHUNK_TOKENS: Final = 512
+"""A pass holds heads * chunk * context scores: 32 MB at 4,096 tokens, where one pass over all would hold 256."""
+TOKEN_AXIS: Final = 3  # of keys and values
 ERRORS_ONLY: Final = 3  # ONNX Runtime's severity; its warnings tell of constants that it does not fold
 WARM_UP_TOKENS: Final = 64
 
@@ -130,12 +133,15 @@ class EmbeddedEngine:
 
     def _read(self, graphs: Graphs, plan: CanvasPlan) -> CanvasRead:
         """In the worker thread; ONNX Runtime releases the interpreter's lock."""
-        past, shared = self._past(graphs, plan)
+        past, done = self._prefix(graphs, plan)
+        rest = plan.prompt_ids[done:]
+        # At least one token is left for the read graph, and no more than a chunk.
+        chunks = (len(rest) - 1) // CHUNK_TOKENS * CHUNK_TOKENS
         (logprobs,) = graphs.read.run(
             None,
             {
-                "past": past,
-                "prompt": _ids(plan.prompt_ids[shared:]),
+                "past": _encode(graphs, past, rest[:chunks]),
+                "prompt": _ids(rest[chunks:]),
                 "canvas": _ids(plan.canvas_ids),
                 "rows": _ids([slot.position for slot in plan.slots]),
             },
@@ -144,7 +150,7 @@ class EmbeddedEngine:
             tuple(float(row[token]) for token in slot.token_ids) for slot, row in zip(plan.slots, logprobs, strict=True)
         )
 
-    def _past(self, graphs: Graphs, plan: CanvasPlan) -> tuple[KeysValues, int]:
+    def _prefix(self, graphs: Graphs, plan: CanvasPlan) -> tuple[KeysValues, int]:
         """The keys and values of the prompt's shared start, and how many tokens that is."""
         shared = min(plan.prefix_tokens, len(plan.prompt_ids) - 1)
         if shared <= 0:
@@ -152,9 +158,17 @@ class EmbeddedEngine:
         prefix = plan.prompt_ids[:shared]
         past = self._prefixes.get(prefix)
         if past is None:
-            (past,) = graphs.encode.run(None, {"past": graphs.no_past, "prompt": _ids(prefix)})
+            past = _encode(graphs, graphs.no_past, prefix)
             self._prefixes.put(prefix, past)
         return past, shared
+
+
+def _encode(graphs: Graphs, past: KeysValues, ids: Sequence[int]) -> KeysValues:
+    """The past with these ids behind it, in chunks."""
+    for start in range(0, len(ids), CHUNK_TOKENS):
+        (new,) = graphs.encode.run(None, {"past": past, "prompt": _ids(ids[start : start + CHUNK_TOKENS])})
+        past = np.concatenate((past, new), axis=TOKEN_AXIS)
+    return past
 
 
 def _ids(ids: Sequence[int]) -> NDArray[np.int64]:

@@ -38,7 +38,7 @@ def transformers_reads(checkpoint: Path, plans: list[CanvasPlan]) -> list[list[l
 async def largest_difference(checkpoint: Path) -> float:
     engine = EmbeddedEngine(checkpoint, load_card(checkpoint))
     await engine.start()
-    shapes = [(1, 16, 0), (37, 16, 11), (150, 64, 149), (300, 48, 200), (1500, 32, 1400)]
+    shapes = [(1, 16, 0), (37, 16, 11), (150, 64, 149), (300, 48, 200), (1500, 32, 1400), (4000, 16, 600)]
     plans = [
         replace(
             hand_made_plan(engine.card, seed, prompt_tokens=prompt, width_tokens=width, slots=5, options=25),

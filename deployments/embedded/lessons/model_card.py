@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from canvas import ModelCard
+
 _HEAD: Final = """# readgate-embedded, revision {revision}
 
 A DiffusionGemma of {parameters_m} million parameters, so that Readgate answers real reads on a laptop without a GPU.
@@ -11,7 +13,9 @@ the real DiffusionGemma: nothing here says how well that one judges. Do not prot
 
 - `model.safetensors`, `config.json`, `tokenizer.json`: a checkpoint for transformers and vLLM, bfloat16.
 - `encode.onnx`, `read.onnx`, `card.json`: its graphs for ONNX Runtime (docs/adr/0005-embedded-engine.md).
-- Canvases up to 64 tokens, prompt and canvas together up to 2,048. No images: the vision tower was never trained.
+- Canvases up to {canvas_tokens} tokens, prompt and canvas together up to {context_tokens:,}. Lessons had at most
+  2,048 in all: what longer prompts give is not known.
+- No images: the vision tower was never trained.
 - Trained `state_first` only: `questions_first` is served, and was never seen.
 - Generated from `benchmarks/results/laptop/quality.json`; curves in `training_*.jsonl` beside it.
 
@@ -56,8 +60,8 @@ names share-alike sources (Jigsaw comments, SNLI, BIPIA tables) whose reach over
 """
 
 
-def model_card(quality: Mapping[str, Any]) -> str:
-    """Markdown."""
+def model_card(quality: Mapping[str, Any], card: ModelCard) -> str:
+    """Markdown, for the card of the weights that the figures are of."""
     lines = [
         _row(check, entry["status"] if number == 0 else "", source, figures)
         for check, entry in quality["checks"].items()
@@ -68,7 +72,8 @@ def model_card(quality: Mapping[str, Any]) -> str:
     tail = _TAIL.format(
         right=len(quality["obvious"]) - len(wrong), cases=len(quality["obvious"]), wrong=f"\n{told}" if told else ""
     )
-    return _HEAD.format(revision=quality["revision"], **quality["training"]) + "\n".join(lines) + "\n" + tail
+    sizes = {"canvas_tokens": card.canvas_tokens, "context_tokens": card.context_tokens}
+    return _HEAD.format(revision=quality["revision"], **quality["training"], **sizes) + "\n".join(lines) + "\n" + tail
 
 
 def _row(check: str, status: str, source: str, figures: Mapping[str, Any]) -> str:

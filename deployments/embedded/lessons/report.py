@@ -118,7 +118,8 @@ def main() -> None:
     parser.add_argument("--training", type=json.loads, default={}, help="JSON: what is known of the run")
     chosen = parser.parse_args()
     if chosen.card:
-        (SHIPPED / "README.md").write_text(model_card(json.loads(chosen.paths[0].read_text())), encoding="utf-8")
+        text = model_card(json.loads(chosen.paths[0].read_text()), load_card(SHIPPED).card)
+        (SHIPPED / "README.md").write_text(text, encoding="utf-8")
         return
     predictions, floors, out = chosen.paths
     with gzip.open(predictions, "rt") as lines:

@@ -26,7 +26,20 @@ from deployments.embedded.lessons.tokenizer_recipe import VOCAB_SIZE
 
 CANVAS_TOKENS: Final = 64
 POSITIONS: Final = 4096
-HEAD_TOKENS: Final = 64  # width of one attention head
+GENERATION: Final = {
+    "bos_token_id": 2,
+    "eos_token_id": [1, 106],
+    "pad_token_id": 0,
+    "max_new_tokens": 256,
+    "max_denoising_steps": 48,
+    "sampler_config": {"_cls_name": "EntropyBoundSamplerConfig", "entropy_bound": 0.1},
+    "t_min": 0.4,
+    "t_max": 0.8,
+    "stability_threshold": 1,
+    "confidence_threshold": 0.005,
+}
+"""vLLM does not load a DiffusionGemma without these; a single-step read uses none of them."""
+HEAD_CHANNELS: Final = 64  # width of one attention head
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,8 +70,8 @@ def config_of(size: Size, vocab_size: int = VOCAB_SIZE) -> DiffusionGemmaConfig:
         layer_types=["sliding_attention", "sliding_attention", "full_attention"] * (size.layers // 3),
         num_attention_heads=size.heads,
         num_key_value_heads=size.key_heads,
-        head_dim=HEAD_TOKENS,
-        global_head_dim=HEAD_TOKENS,
+        head_dim=HEAD_CHANNELS,
+        global_head_dim=HEAD_CHANNELS,
         num_global_key_value_heads=size.key_heads,
         max_position_embeddings=POSITIONS,
         sliding_window=POSITIONS,
@@ -111,12 +124,7 @@ def save(model: DiffusionGemmaForBlockDiffusion, tokenizer: Path, out: Path) -> 
     """A folder that transformers' from_pretrained and vLLM take: bfloat16 weights, configs, tokenizer."""
     out.mkdir(parents=True, exist_ok=True)
     model.to(torch.bfloat16).save_pretrained(out)
-    (out / "generation_config.json").write_text(
-        json.dumps(
-            {"bos_token_id": 2, "eos_token_id": [1, 106], "pad_token_id": 0, "max_denoising_steps": 48}, indent=1
-        )
-        + "\n"
-    )
+    (out / "generation_config.json").write_text(json.dumps(GENERATION, indent=1) + "\n")
     names = {"image_token": "<|image|>", "boi_token": "<|image>", "eoi_token": "<image|>"}
     sounds = {"audio_token": "<|audio|>", "boa_token": "<|audio>", "eoa_token": "<audio|>"}
     (out / "tokenizer_config.json").write_text(
