@@ -1,18 +1,25 @@
 """The application's `args`, strictly: what an operator may say; a laptop's defaults. Opens nothing, reads no key."""
 
 from pathlib import Path
-from typing import Annotated, Final, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from canvas import ReadOptions
-from deployments.engines.vllm_settings import VllmSettings
+from deployments.engines.vllm_settings import (
+    EngineArgument,
+    UnsafeEngineSettings,
+    VllmSettings,
+    check_canvas_tokens,
+)
 from deployments.limits import MIB, Limits
 
 CLIENT_TIMEOUT_S: Final = 10.0  # the official SDK's; a later answer is one nobody waits for
 Positive = Annotated[int, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
+VLLM: Final = VllmSettings(checkpoint=Path(), name="diffusiongemma")  # its defaults are the file's
 
 
 class Section(BaseModel):
@@ -55,47 +62,37 @@ class VllmEngineSettings(Section):
 
     kind: Literal["vllm"]
     checkpoint: Name
-    name: Name = "diffusiongemma"
-    revision: str = ""
-    canvas_tokens: int = 64
-    max_model_len: Positive = 32_768
-    max_num_seqs: int = 64
-    max_num_batched_tokens: int = 8_192
-    max_images: Annotated[int, Field(ge=0)] = 4
+    name: Name = VLLM.name
+    revision: str = VLLM.revision
+    canvas_tokens: int = VLLM.canvas_tokens
+    max_model_len: int = VLLM.max_model_len
+    max_num_seqs: int = VLLM.max_num_seqs
+    max_num_batched_tokens: int = VLLM.max_num_batched_tokens
+    max_images: Annotated[int, Field(ge=0)] = VLLM.max_images
     dtype: Literal["auto", "bfloat16", "float16", "float32"] = "auto"
-    quantization: str | None = None
-    tensor_parallel_size: Positive = 1
-    gpu_memory_utilization: Annotated[float, Field(gt=0, le=1, strict=False)] = 0.9
-    enforce_eager: bool = False
-    batch_invariant: bool = False
-    timeout_s: Seconds = 8.0
-    engine_arguments: dict[str, bool | int | float | str | None] = Field(default_factory=dict)
+    quantization: str | None = VLLM.quantization
+    tensor_parallel_size: Positive = VLLM.tensor_parallel_size
+    gpu_memory_utilization: Annotated[float, Field(gt=0, le=1, strict=False)] = VLLM.gpu_memory_utilization
+    enforce_eager: bool = VLLM.enforce_eager
+    batch_invariant: bool = VLLM.batch_invariant
+    timeout_s: Seconds = VLLM.timeout_s
+    engine_arguments: dict[str, EngineArgument] = Field(default_factory=dict)
 
     @model_validator(mode="after")
     def _safe(self) -> "VllmEngineSettings":
-        self.built()
+        try:
+            self.built()
+        except UnsafeEngineSettings as error:
+            # Pydantic's form, so that the fault has the setting's place in the file and not its section's.
+            fault = PydanticCustomError("unsafe", "{reason}", {"reason": str(error)})
+            details = InitErrorDetails(type=fault, loc=(error.setting,), input=self)
+            raise ValidationError.from_exception_data("engine", [details]) from error
         return self
 
     def built(self) -> VllmSettings:
-        """Raises UnsafeEngineSettings, a ValueError that names the setting and the limit."""
-        return VllmSettings(
-            checkpoint=Path(self.checkpoint),
-            name=self.name,
-            revision=self.revision,
-            canvas_tokens=self.canvas_tokens,
-            max_model_len=self.max_model_len,
-            max_num_seqs=self.max_num_seqs,
-            max_num_batched_tokens=self.max_num_batched_tokens,
-            max_images=self.max_images,
-            dtype=self.dtype,
-            quantization=self.quantization,
-            tensor_parallel_size=self.tensor_parallel_size,
-            gpu_memory_utilization=self.gpu_memory_utilization,
-            enforce_eager=self.enforce_eager,
-            batch_invariant=self.batch_invariant,
-            timeout_s=self.timeout_s,
-            engine_arguments=self.engine_arguments,
-        )
+        """Raises UnsafeEngineSettings."""
+        given: dict[str, Any] = self.model_dump(exclude={"kind", "checkpoint"})
+        return VllmSettings(checkpoint=Path(self.checkpoint), **given)
 
 
 class RemoteEngineSettings(Section):
@@ -106,9 +103,9 @@ class RemoteEngineSettings(Section):
     model: Name
     checkpoint: Name
     revision: Name
-    canvas_tokens: Annotated[int, Field(ge=16, multiple_of=16)] = 64
+    canvas_tokens: Annotated[int, AfterValidator(check_canvas_tokens)] = VLLM.canvas_tokens
     api_key: Secret | None = None
-    timeout_s: Seconds = 8.0
+    timeout_s: Seconds = VLLM.timeout_s
 
 
 EngineSettings = Annotated[

@@ -50,7 +50,23 @@ UNSAFE_ARGUMENTS: Final = {
 
 
 class UnsafeEngineSettings(ValueError):
-    """These settings would start an engine whose reads can be wrong; names the setting and the limit."""
+    """These settings would start an engine whose reads can be wrong; names the setting and the limit.
+
+    `setting` is the one to change, or empty when it is none of ours.
+    """
+
+    def __init__(self, reason: str, setting: str = "") -> None:
+        super().__init__(reason)
+        self.setting = setting
+
+
+def check_canvas_tokens(canvas_tokens: int) -> int:
+    """The width itself. Raises UnsafeEngineSettings for one that no canvas can have."""
+    if canvas_tokens < WIDTH_STEP_TOKENS or canvas_tokens % WIDTH_STEP_TOKENS:
+        raise UnsafeEngineSettings(
+            f"canvas_tokens must be a positive multiple of {WIDTH_STEP_TOKENS}, got {canvas_tokens}", "canvas_tokens"
+        )
+    return canvas_tokens
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,28 +98,30 @@ class VllmSettings:
 
     def __post_init__(self) -> None:
         """Raises UnsafeEngineSettings."""
-        if self.canvas_tokens < WIDTH_STEP_TOKENS or self.canvas_tokens % WIDTH_STEP_TOKENS:
-            raise UnsafeEngineSettings(
-                f"canvas_tokens must be a positive multiple of {WIDTH_STEP_TOKENS}, got {self.canvas_tokens}"
-            )
+        check_canvas_tokens(self.canvas_tokens)
         if not 1 <= self.max_num_seqs <= MAX_SEQS:
             raise UnsafeEngineSettings(
-                f"max_num_seqs must be 1 to {MAX_SEQS}, got {self.max_num_seqs}: vLLM serves more as 8"
+                f"max_num_seqs must be 1 to {MAX_SEQS}, got {self.max_num_seqs}: vLLM serves more as 8", "max_num_seqs"
             )
         needed = self.max_num_seqs * self.canvas_tokens
         if self.max_num_batched_tokens < needed:
             raise UnsafeEngineSettings(
                 f"max_num_batched_tokens must be at least max_num_seqs * canvas_tokens = {needed}, got "
-                f"{self.max_num_batched_tokens}: below it vLLM cuts canvases and returns wrong numbers without an error"
+                f"{self.max_num_batched_tokens}: below it vLLM cuts canvases and returns wrong numbers without an "
+                "error",
+                "max_num_batched_tokens",
             )
         if self.max_model_len <= self.canvas_tokens:
             raise UnsafeEngineSettings(
-                f"max_model_len must be above canvas_tokens = {self.canvas_tokens}, got {self.max_model_len}"
+                f"max_model_len must be above canvas_tokens = {self.canvas_tokens}, got {self.max_model_len}",
+                "max_model_len",
             )
         for argument in self.engine_arguments:
             if argument in MANAGED_ARGUMENTS:
-                raise UnsafeEngineSettings(f"engine argument {argument!r} may not be passed through")
+                raise UnsafeEngineSettings(
+                    f"engine argument {argument!r} may not be passed through", "engine_arguments"
+                )
             if argument in UNSAFE_ARGUMENTS:
                 raise UnsafeEngineSettings(
-                    f"engine argument {argument!r} is Readgate's own: {UNSAFE_ARGUMENTS[argument]}"
+                    f"engine argument {argument!r} is Readgate's own: {UNSAFE_ARGUMENTS[argument]}", "engine_arguments"
                 )
