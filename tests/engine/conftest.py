@@ -1,12 +1,14 @@
-"""The engine suite runs in the environment of `make engine`; its tests share one running vLLM."""
+"""The engine suite runs in the environment of `make engine`; its tests share one running vLLM and one server."""
 
 from collections.abc import AsyncIterator
 
 import pytest
 import pytest_asyncio
 
+from deployments.assembly import build_engine
 from deployments.engines.engine import Engine
-from tests.engine.tiny import TINY_SETTINGS
+from tests.engine.server import vllm_server
+from tests.engine.tiny import TINY_CONFIG
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -16,9 +18,14 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest_asyncio.fixture(scope="session", loop_scope="session")
 async def vllm_engine() -> AsyncIterator[Engine]:
-    from deployments.engines.vllm_engine import VllmEngine  # noqa: PLC0415 - after the filter: importing vLLM warns
-
-    engine = VllmEngine(TINY_SETTINGS)
+    engine = build_engine(TINY_CONFIG.engine, {})
     await engine.start()
     yield engine
     await engine.close()
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def base_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
+    """Of a vLLM server of the same checkpoint."""
+    async with vllm_server(tmp_path_factory.mktemp("server") / "log") as url:
+        yield url

@@ -9,7 +9,7 @@ import pytest_asyncio
 from canvas import CanvasPlan, Image, InvalidState
 from deployments.engines.engine import Engine, EngineUnavailable
 from deployments.engines.remote_engine import RemoteEngine, remote_client
-from tests.engine.server import MODEL, vllm_server
+from tests.engine.server import MODEL
 from tests.engine_contract import SAME_LOGPROB, EngineContract, difference, hand_made_plan
 
 pytestmark = [pytest.mark.engine, pytest.mark.asyncio(loop_scope="session")]
@@ -18,12 +18,6 @@ pytestmark = [pytest.mark.engine, pytest.mark.asyncio(loop_scope="session")]
 def _remote(base_url: str, *, model: str = MODEL, canvas_tokens: int = 64) -> RemoteEngine:
     client = remote_client(base_url, timeout_s=120.0)
     return RemoteEngine(client, model=model, revision="tiny-1", vocab_size=2048, canvas_tokens=canvas_tokens)
-
-
-@pytest_asyncio.fixture(scope="module", loop_scope="session")
-async def base_url(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[str]:
-    async with vllm_server(tmp_path_factory.mktemp("server") / "log") as url:
-        yield url
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="session")
