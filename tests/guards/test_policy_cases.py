@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from deployments.assembly import build_local_reader
 from guards.errors import PolicyError
 from guards.policy_cases import check_policies, render_cases, render_checks, run_cases
 from guards.reader import Reader
@@ -28,7 +29,7 @@ CASE = """\
 async def test_the_shipped_policies_pass_their_tests() -> None:
     checked = check_policies(SHIPPED)
     assert [result.error for result in checked] == [None] * len(checked)
-    results = await run_cases(SHIPPED)
+    results = await run_cases(SHIPPED, lambda: build_local_reader({}))
     assert [result for result in results if not result.passed] == []
 
 
