@@ -9,7 +9,7 @@ import binascii
 from collections.abc import Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from typing import Any, Final, cast
+from typing import Final
 
 from canvas import JSON, Image
 from guards.dialects.strict_json import METADATA, leaves, parse
@@ -18,6 +18,7 @@ from guards.policy import Stage
 from guards.transcript import Segment, Transcript
 
 MAX_MESSAGES: Final = 4096
+LONGEST_TOKEN: Final = 48  # characters; longer is no token of a model but text
 MAX_CHOICES: Final = 128  # the API's own limit of n
 # Settings of a request that put no words before the model. `tools` and `functions` do, but are the application's own
 # definitions: context, not accused as user text.
@@ -168,15 +169,28 @@ def _choice(choice: Mapping[str, JSON], where: str) -> Iterator[Segment]:
     for key, value in choice.items():
         if key not in _CHOICE_FIELDS:
             yield from _unknown(f"{where}.{key}", value, Stage.RESPONSE, 0)
-    # Token by token the same words again; judged where they differ. Alternatives (top_logprobs) are single tokens.
-    logprobs = choice.get("logprobs")
-    for name, tokens in cast("dict[str, Any]", logprobs).items() if isinstance(logprobs, dict) else ():
-        entries = cast("list[Any]", tokens) if isinstance(tokens, list) else []
-        words = "".join(
-            str(cast("dict[str, Any]", entry).get("token", "")) for entry in entries if isinstance(entry, dict)
-        )
+    yield from _logprobs(choice.get("logprobs"), f"{where}.logprobs", spoken)
+
+
+def _logprobs(logprobs: JSON, where: str, spoken: Sequence[str]) -> Iterator[Segment]:
+    """Token by token the same words again, judged where they differ, and whatever else is too long for a token.
+
+    The alternatives (`top_logprobs`) are single tokens: twenty to each word would bury the answer.
+    """
+    if not isinstance(logprobs, dict):
+        yield from _unknown(where, logprobs, Stage.RESPONSE, 0)
+        return
+    for name, entries in logprobs.items():
+        if not isinstance(entries, list):
+            yield from _unknown(f"{where}.{name}", entries, Stage.RESPONSE, 0)
+            continue
+        tokens = [entry.get("token") if isinstance(entry, dict) else entry for entry in entries]
+        words = "".join(token for token in tokens if isinstance(token, str))
         if words and words not in spoken:
-            yield Segment("other", f"{where}.logprobs.{name}", words, Stage.RESPONSE, 0)
+            yield Segment("other", f"{where}.{name}", words, Stage.RESPONSE, 0)
+        beside = [text for entry in entries for text in leaves(_without(entry, {"token"})) if len(text) > LONGEST_TOKEN]
+        if beside:
+            yield Segment("other", f"{where}.{name}", "\n".join(beside), Stage.RESPONSE, 0)
 
 
 def _message(fields: Mapping[str, JSON], role: str, where: str, stage: Stage | None, turn: int) -> Iterator[Segment]:

@@ -27,6 +27,16 @@ def test_log_probabilities_are_read_where_they_say_other_words() -> None:
     assert "logprobs.content" not in _answer({"content": "bye"}, logprobs={"content": None})
 
 
+def test_logprobs_of_another_shape_are_text_and_short_alternatives_are_not() -> None:
+    long = "a sentence that an upstream hides where a token belongs"
+    assert _answer({"content": "bye"}, logprobs=long)["logprobs"] == long
+    assert _answer({"content": "bye"}, logprobs={"content": long})["logprobs.content"] == long
+    hidden = [{"token": "bye", "top_logprobs": [{"token": long}]}]
+    assert _answer({"content": "bye"}, logprobs={"content": hidden})["logprobs.content"] == long
+    usual = [{"token": "bye", "top_logprobs": [{"token": "hi"}]}]
+    assert "logprobs.content" not in _answer({"content": "bye"}, logprobs={"content": usual})
+
+
 def test_spoken_words_are_read_and_the_sound_is_said_to_be_unseen() -> None:
     (segment,) = answer_segments({"choices": [{"message": {"audio": {"data": "AAAA", "transcript": "hello"}}}]})
     assert segment.text == "transcript\nhello"
