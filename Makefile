@@ -68,10 +68,12 @@ check: lint types imports ## what CI runs
 	$(MAKE) coverage
 	$(MAKE) test-engine
 
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-emit-index-url \
+	--no-emit-find-links --custom-compile-command 'make lock' pyproject.toml requirements/build.in
+
 lock: $(BIN)/.dev ## resolve the lock files again (one resolution for Python 3.11 to 3.13, all platforms)
-	$(foreach extra,dev serve,$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-		--no-emit-index-url --no-emit-find-links --custom-compile-command 'make lock' --extra $(extra) \
-		--constraints requirements/dev.txt --output-file requirements/$(extra).txt pyproject.toml requirements/build.in &&) true
+	$(BIN)/$(LOCK) --extra dev --output-file requirements/dev.txt
+	$(BIN)/$(LOCK) --extra serve --constraints requirements/dev.txt --output-file requirements/serve.txt
 
 clean: ## remove the environments and caches
 	rm -rf $(VENV) $(ENGINE) .hypothesis .pytest_cache .ruff_cache .coverage
