@@ -181,3 +181,11 @@ async def test_metrics_count_requests_by_route_and_canvases_by_source() -> None:
     assert 'readgate_requests_total{route="unknown",status="404"} 1.0' in text
     assert 'readgate_canvases_total{source="engine"} 1.0' in text
     assert 'readgate_canvases_total{source="cache"} 1.0' in text
+
+
+async def test_the_root_says_what_is_served_here() -> None:
+    async with client(Setup()) as http:
+        reply = await http.get("/")
+    assert reply.status_code == 200
+    assert reply.json()["name"] == "readgate"
+    assert {"POST /v1/systemone", "POST /v1/decisions", "GET /readyz"} <= set(reply.json()["routes"])
