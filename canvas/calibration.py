@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from itertools import pairwise
-from math import isfinite
+from sys import float_info
 from types import MappingProxyType
 from typing import Final, cast
 
@@ -65,8 +65,8 @@ def parse(document: Mapping[str, object]) -> Calibration:
     """`{version, maps: {question digest: {temperature?, isotonic?: [[read, calibrated], ...]}}}`, strictly."""
     _check_keys("calibration", document, ("version", "maps"))
     version = document.get("version")
-    if not isinstance(version, str) or not version:
-        raise InvalidCalibration("version: needs a text that is not empty")
+    if not isinstance(version, str) or not version or not version.isprintable():
+        raise InvalidCalibration("version: needs a text of printable characters")
     maps = _mapping("maps", document.get("maps"))
     return Calibration(version, MappingProxyType({key: _parse_map(key, entry) for key, entry in maps.items()}))
 
@@ -95,7 +95,7 @@ def _parse_point(where: str, point: object) -> tuple[float, float]:
 
 
 def _number(where: str, value: object) -> float:
-    if isinstance(value, bool) or not isinstance(value, int | float) or not isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, int | float) or not abs(value) <= float_info.max:
         raise InvalidCalibration(f"{where}: needs a finite number, got {value!r}")
     return float(value)
 

@@ -1,5 +1,5 @@
 from itertools import pairwise
-from math import inf
+from math import inf, nan
 
 import pytest
 from hypothesis import given
@@ -86,6 +86,7 @@ def test_isotonic_on_a_choice_is_refused() -> None:
         ({"version": "v", "zzz": {}}, "unknown key 'zzz'; did you mean 'version' or 'maps'"),
         ({"maps": {}}, "version: needs a text"),
         ({"version": "", "maps": {}}, "version: needs a text"),
+        ({"version": "v\ud800", "maps": {}}, "version: needs a text of printable characters"),
         ({"version": "v"}, "maps: needs a mapping"),
         ({"version": "v", "maps": {1: {}}}, "maps: needs a mapping"),
         ({"version": "v", "maps": {"abc": {}}}, "'abc' is no question digest"),
@@ -96,6 +97,8 @@ def test_isotonic_on_a_choice_is_refused() -> None:
         ({"version": "v", "maps": {KEY: {"temperature": True}}}, "needs a finite number, got True"),
         ({"version": "v", "maps": {KEY: {"temperature": "2"}}}, "needs a finite number, got '2'"),
         ({"version": "v", "maps": {KEY: {"temperature": inf}}}, "needs a finite number, got inf"),
+        ({"version": "v", "maps": {KEY: {"temperature": nan}}}, "needs a finite number, got nan"),
+        ({"version": "v", "maps": {KEY: {"temperature": 10**400}}}, "needs a finite number, got 1000"),
         ({"version": "v", "maps": {KEY: {"isotonic": "ab"}}}, "needs a list"),
         ({"version": "v", "maps": {KEY: {"isotonic": [[0.1]]}}}, r"isotonic\[0\]: needs two probabilities"),
         ({"version": "v", "maps": {KEY: {"isotonic": [[0, 1.1]]}}}, r"isotonic\[0\]: needs two probabilities"),
