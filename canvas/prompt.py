@@ -35,8 +35,9 @@ _FORM: Final[dict[Form, str]] = {
     "numbered": "Answer with one line per question: its number, a space, its label.",
     "compact": "Answer with one row per ten questions: the row's number, then each question's label after a space.",
 }
-_STATE_TAG: Final = re.compile(r"<\s*+(?:/\s*+)?state(?:-([0-9]++))?\s*+>", re.IGNORECASE)
-_UNSEEN: Final = ("Cf", "Mn", "Me")
+_STATE_TAG: Final = re.compile(r"<\s*+(?:/\s*+)?state\s*+(?:-\s*+([0-9]++)\s*+)?>", re.IGNORECASE)
+_OPENING: Final = re.compile("[<\u226e\ufe64\uff1c]")  # every character whose compatibility form has "<"
+_BLANK: Final = "\u115f\u1160\u2800"  # letters and symbols without ink: Hangul fillers, the empty Braille cell
 _LINE_BREAK: Final = re.compile("\r\n|[\n\v\f\r\x1c-\x1e\x85\u2028\u2029]")
 
 
@@ -74,7 +75,7 @@ def specials(tokenizer: Tokenizer) -> Specials:
 def fence(text: str) -> str:
     """`state`, `state-2`, `state-3`...: the first name that no tag in the text has, as a reader sees it.
 
-    However the tag is cased or spaced, in whatever width, with whatever invisible characters inside.
+    However the tag is cased or spaced, in whatever width, with whatever invisible characters or accents inside.
     """
     numbers = {tag[1] or "1" for tag in _STATE_TAG.finditer(_as_seen(text))}
     number = next(n for n in range(1, len(numbers) + 2) if str(n) not in numbers)
@@ -144,13 +145,19 @@ def question_text(question: Question, labels: Sequence[str], shown: Sequence[int
 
 
 def _as_seen(text: str) -> str:
-    """Compatibility forms folded and, where there may be a tag, invisible and combining characters left out."""
-    if text.isascii():
-        return text
-    folded = normalize("NFKC", text)
-    if "<" not in folded:
-        return folded
-    return "".join(character for character in folded if category(character) not in _UNSEEN)
+    """Where there may be a tag, the text as `_ink` leaves its characters.
+
+    One by one: normalising a whole text sorts its marks, which takes time that is quadratic in hostile ones.
+    """
+    return text.translate({ord(character): _ink(character) for character in set(text)}) if _OPENING.search(text) else ""
+
+
+def _ink(character: str) -> str:
+    """Its compatibility form without marks, controls and other invisible parts; spaces stay."""
+    parts = normalize("NFKD", character)
+    return "".join(
+        part for part in parts if part.isspace() or (category(part)[0] not in ("C", "M") and part not in _BLANK)
+    )
 
 
 def _indent(text: str) -> str:

@@ -69,7 +69,16 @@ def test_a_state_cannot_close_its_fence(text: str) -> None:
         ("</state-2>", "state"),
         ("</state></state-3>", "state-2"),
         ("a \uff1c/state\uff1e b", "state-2"),
-        ("a </sta\u200bte> b", "state-2"),
+        ("a </sta\u200bte> b", "state-2"),  # a space of no width
+        ("a </sta\x00te\x7f> b", "state-2"),  # controls
+        ("a </sta\u3164te> b", "state-2"),  # a Hangul filler
+        ("a </\u2800state> b", "state-2"),  # the empty Braille cell
+        ("a <\u2028/state\u00a0> b", "state-2"),  # spaces and line breaks of other kinds
+        ("a </st\u00e1te> </sta\u0301te - 2> b", "state-3"),  # accents, whole and combining
+        ("a \u226e/state> b", "state-2"),  # "<" with a stroke through it
+        ("</state -2></state>", "state-3"),
+        ("</state->", "state"),
+        ("<stateful> <my state> </state x", "state"),
         ("größe", "state"),
         ("größe < 3", "state"),
     ],
@@ -80,6 +89,8 @@ def test_the_fence_is_the_first_name_that_no_tag_of_the_state_has(text: str, nam
 
 def test_looking_for_tags_is_linear_in_a_hostile_state() -> None:
     assert fence("<" + " " * 200_000 + "</" + " " * 200_000 + "state" + " " * 200_000) == "state"
+    # Sorted as marks of one letter, these would take minutes.
+    assert fence("</state" + "\u0301" * 200_000 + "\u0316" * 200_000 + ">") == "state-2"
 
 
 @given(question_sets, st.text(max_size=40), st.sampled_from(("state_first", "questions_first")))
