@@ -26,6 +26,8 @@ from canvas.noise import words
 from tests.toy_tokenizer import ToyTokenizer, make
 
 Answer = Callable[[CanvasPlan], CanvasRead]
+STATE = State(("The user is angry.",))
+PACKED = ReadOptions(packing="packed")
 
 
 @cache
@@ -59,6 +61,18 @@ def hashed(plan: CanvasPlan) -> CanvasRead:
     return tuple(reads)
 
 
+def favouring(option: int, plan: CanvasPlan) -> CanvasRead:
+    """One option is nearly sure in every slot, whichever order it is shown in."""
+    return tuple(
+        tuple(
+            log(0.9 / len(group)) if index == option else -9.0
+            for index, group in enumerate(slot.label_ids)
+            for _ in group
+        )
+        for slot in plan.slots
+    )
+
+
 def drive(rounds: Rounds[Decision], answer: Answer = hashed) -> tuple[Decision, list[tuple[CanvasPlan, ...]]]:
     """The decision, and every batch that was run for it."""
     batches: list[tuple[CanvasPlan, ...]] = []
@@ -85,6 +99,10 @@ def predicates(number: int) -> tuple[Predicate, ...]:
 
 def choice(options: int, name: str = "c") -> Choice:
     return Choice(name, "Which?", tuple(Option(f"{name} {index}") for index in range(options)))
+
+
+def renamed(asked: Sequence[Question]) -> tuple[Question, ...]:
+    return tuple(replace(question, id=f"renamed {index}") for index, question in enumerate(asked))
 
 
 def _named(questions: list[Question]) -> tuple[Question, ...]:
