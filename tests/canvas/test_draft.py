@@ -4,11 +4,13 @@ import pytest
 
 from canvas import (
     CanvasPlan,
+    Image,
     Planner,
     State,
     StateTooLong,
 )
-from canvas.draft import judge
+from canvas.draft import finish, judge
+from canvas.press import Press
 from tests.canvas.rig import PACKED, card, first_batch, predicates, toy
 
 
@@ -35,3 +37,22 @@ def test_a_state_that_does_not_fit_is_refused_with_the_limit_and_what_would_fit(
     with pytest.raises(StateTooLong) as again:
         first_batch(predicates(1), state=fits + "!", by=small)
     assert again.value.state_tokens == room + 1
+
+
+def test_template_prompt_images_and_draw_each_move_the_noise() -> None:
+    seeing = card(takes_images=True)
+    draft, other = (
+        Press.of(toy(), seeing).drafts(asked, "packed", "state_first", 0)[0]
+        for asked in (predicates(8), predicates(9)[1:])
+    )
+    pictures = [State(("look: ", Image("image/png", data))) for data in (b"1", b"2")]
+    judged, swapped = (judge(picture, toy(), seeing) for picture in pictures)
+    plans = (
+        finish(draft, judged, 0, seeing),
+        finish(draft, judged, 1, seeing),
+        finish(draft, swapped, 0, seeing),
+        finish(other, judged, 0, seeing),
+        finish(replace(draft, digest=b"another template"), judged, 0, seeing),
+    )
+    assert plans[0] == finish(draft, judge(pictures[0], toy(), seeing), 0, seeing)
+    assert len({plan.canvas_ids for plan in plans}) == len(plans)

@@ -3,7 +3,7 @@ from canvas import (
 )
 from canvas.memo import DraftMemo
 from canvas.press import Press
-from tests.canvas.rig import PACKED, card, first_batch, predicates, renamed, toy
+from tests.canvas.rig import PACKED, card, choice, first_batch, predicates, renamed, toy
 
 
 def test_the_memo_is_bounded_keeps_what_was_used_last_and_tokenises_a_known_set_no_more() -> None:
@@ -38,3 +38,18 @@ def test_a_known_question_set_costs_the_tokenizer_the_state_alone() -> None:
     counting.texts.clear()
     first_batch(renamed(predicates(85)), PACKED, "another state", by=by)
     assert counting.texts == ["user\n<state>\nanother state\n</state>"]
+
+
+def test_packing_layout_draw_and_content_each_have_drafts_of_their_own() -> None:
+    press = Press.of(toy(), card())
+    memo = DraftMemo(press, 9)
+    asked = (choice(4), *predicates(3))
+    others = (
+        memo.drafts(asked, "isolated", "state_first", 0),
+        memo.drafts(asked, "packed", "questions_first", 0),
+        memo.drafts(asked, "packed", "state_first", 1),
+        memo.drafts(asked[::-1], "packed", "state_first", 0),
+    )
+    kept = memo.drafts(asked, "packed", "state_first", 0)
+    assert kept == press.drafts(asked, "packed", "state_first", 0)
+    assert len({kept, *others}) == len(memo) == 5

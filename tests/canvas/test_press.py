@@ -107,3 +107,13 @@ def test_a_tokenizer_of_another_family_is_refused_at_once() -> None:
 
     with pytest.raises(KeyError, match="<bos>"):
         Planner(Foreign(), card())
+
+
+def test_questions_that_leave_just_the_room_of_an_empty_state_are_read_and_the_longest_is_named_beyond() -> None:
+    asked = (choice(2, "short"), choice(2, "the longest of them"), choice(2, "middling"))
+    (plan,) = first_batch(asked, PACKED, "")
+    needed = len(plan.prompt_ids) + plan.width_tokens
+    assert first_batch(asked, PACKED, "", Planner(toy(), card(context_tokens=needed))) == (plan,)
+    with pytest.raises(CanvasOverflow, match=f"question 'the longest of them': .* takes {needed} tokens") as caught:
+        first_batch(asked, PACKED, "", Planner(toy(), card(context_tokens=needed - 1)))
+    assert caught.value.question_id == "the longest of them"

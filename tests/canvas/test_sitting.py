@@ -1,4 +1,5 @@
 import math
+import re
 from dataclasses import replace
 
 import pytest
@@ -91,6 +92,12 @@ def test_brackets_find_the_option_that_wins_everywhere(option: int) -> None:
     assert decision.answers[0].distribution.probs[option] > 0.99
     assert decision.questions_per_canvas == (1, 1, 1)
     assert [len(batch) for batch in batches] == [6, 2]
+
+
+def test_each_draw_turns_the_final_as_it_turns_the_brackets() -> None:
+    _, (_, finals) = drive(planner().read(STATE, (choice(200),), ReadOptions(draws=2)), lambda plan: favouring(0, plan))
+    shown = [re.findall(r"   [AB]: (c [0-9]+)", toy().decode(plan.prompt_ids)) for plan in finals]
+    assert shown == [["c 0", "c 100"], ["c 100", "c 0"]]
 
 
 def test_auto_reads_once_what_is_certain() -> None:
