@@ -5,6 +5,7 @@ import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 import httpx
 from fastapi import APIRouter
@@ -27,6 +28,11 @@ from guards.relay_upstream import RelayUpstream
 from guards.screen import Caller, Guard
 from guards.upstream import Upstream
 
+# A held completion keeps its connection for as long as the model writes, so httpx's 100 would queue callers behind slow
+# answers. 1,000 and 100 are what OpenAI's own client allows itself; file descriptors run out next (two a caller).
+# Idle connections are given up after 4 s: uvicorn, so vLLM, closes them after 5, and a reused one would then break.
+POOL: Final = httpx.Limits(max_connections=1000, max_keepalive_connections=100, keepalive_expiry=4.0)
+
 
 @dataclass(frozen=True, slots=True)
 class Upstreams:
@@ -48,7 +54,9 @@ class Upstreams:
 
 def build_upstreams(models: Mapping[str, ModelSettings], environ: Mapping[str, str]) -> Upstreams:
     """Raises SecretMissing."""
-    client = httpx.AsyncClient()
+    # No proxy and no .netrc from the environment: prompts and keys go where the settings say and nowhere else.
+    # The certificate authorities still come from SSL_CERT_FILE or SSL_CERT_DIR, which private upstreams need.
+    client = httpx.AsyncClient(limits=POOL, trust_env=False, verify=httpx.create_ssl_context(trust_env=True))
     return Upstreams({name: _upstream(model, client, environ) for name, model in models.items()}, client)
 
 
