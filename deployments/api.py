@@ -41,7 +41,7 @@ def build_api(
     api = FastAPI(title="Readgate", docs_url=None, redoc_url=None, openapi_url=None, lifespan=lifespan)
     add_systemone(api, serving)
     add_decisions(api, serving)
-    add_status(api, serving, readiness)
+    add_status(api, serving, readiness, routers)
     for router in routers:
         api.include_router(router)
     api.add_exception_handler(HTTPException, _reraise)

@@ -1,17 +1,19 @@
 """What is served and whether it can be: models, health, readiness, metrics."""
 
-from collections.abc import Awaitable, Callable, Iterator
-from collections.abc import Set as AbstractSet
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict, dataclass
 from importlib.metadata import version
+from typing import Final
 
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
 from deployments.replies import json_reply
 from deployments.serving import Serving
+
+DOCS: Final = "README.md and docs/architecture.md, beside the source; on the machine itself: readgate --help"
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,12 +28,15 @@ class Readiness:
     reason: str = ""
 
 
-def add_status(api: FastAPI, serving: Serving, readiness: Callable[[], Awaitable[Readiness]]) -> None:
-    """`/` says what is here, `/healthz` that this process runs, `/readyz` that the engine answers."""
+def add_status(
+    api: FastAPI, serving: Serving, readiness: Callable[[], Awaitable[Readiness]], routers: Sequence[APIRouter] = ()
+) -> None:
+    """`/` says what is here, `routers` that join the API included; `/healthz` that this process runs, `/readyz` that the engine answers."""
 
     async def index() -> Response:
-        routes = sorted({f"{' '.join(sorted(methods))} {path}" for path, methods in _routes(api)})
-        return json_reply({"name": "readgate", "version": version("readgate"), "routes": routes})
+        served = [*api.routes, *(route for router in routers for route in router.routes)]
+        routes = sorted(f"{'|'.join(route.methods or ())} {route.path}" for route in served if isinstance(route, Route))
+        return json_reply({"name": "readgate", "version": version("readgate"), "routes": routes, "docs": DOCS})
 
     async def models(request: Request) -> Response:
         serving.caller(request)
@@ -52,10 +57,3 @@ def add_status(api: FastAPI, serving: Serving, readiness: Callable[[], Awaitable
     api.add_api_route("/healthz", healthz, methods=["GET"])
     api.add_api_route("/readyz", readyz, methods=["GET"])
     api.add_api_route("/metrics", metrics, methods=["GET"])
-
-
-def _routes(api: FastAPI) -> Iterator[tuple[str, AbstractSet[str]]]:
-    """Path and methods of every route, the included routers' too."""
-    for route in api.routes:
-        if isinstance(route, Route):
-            yield route.path, route.methods or frozenset()

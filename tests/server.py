@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import httpx
 import uvicorn
-from fastapi import FastAPI
+from fastapi import APIRouter, FastAPI
 
 from canvas import ReadOptions
 from canvas.fingerprint import fingerprint
@@ -49,7 +49,7 @@ class Setup:
     queued: int = 4096
 
 
-def scripted_api(setup: Setup) -> FastAPI:
+def scripted_api(setup: Setup, *routers: APIRouter) -> FastAPI:
     """The application around a scripted engine that has been started."""
     tokenizer = make()
     host = EngineHost(setup.engine, Admission(running=setup.running, queued=setup.queued, clock=time.monotonic))
@@ -77,14 +77,14 @@ def scripted_api(setup: Setup) -> FastAPI:
         await host.check_health()
         return Readiness(ready=True, engine="scripted", model="scripted-1", cache=reader.cache_kind)
 
-    return build_api(serving, readiness, log=logging.getLogger("readgate.test"))
+    return build_api(serving, readiness, routers=routers, log=logging.getLogger("readgate.test"))
 
 
 @contextlib.asynccontextmanager
-async def client(setup: Setup) -> AsyncGenerator[httpx.AsyncClient]:
+async def client(setup: Setup, *routers: APIRouter) -> AsyncGenerator[httpx.AsyncClient]:
     """A client of the application in this very event loop: no socket."""
     await setup.engine.start()
-    transport = httpx.ASGITransport(scripted_api(setup))
+    transport = httpx.ASGITransport(scripted_api(setup, *routers))
     async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1") as http:
         yield http
 

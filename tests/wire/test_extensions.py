@@ -6,6 +6,7 @@ from typing import Any
 
 import httpx
 import pytest
+from fastapi import APIRouter
 
 from deployments.engines.scripted_engine import ScriptedEngine
 from deployments.limits import Limits
@@ -183,9 +184,12 @@ async def test_metrics_count_requests_by_route_and_canvases_by_source() -> None:
     assert 'readgate_canvases_total{source="cache"} 1.0' in text
 
 
-async def test_the_root_says_what_is_served_here() -> None:
-    async with client(Setup()) as http:
+async def test_the_root_says_what_is_served_here_the_included_routers_too() -> None:
+    router = APIRouter()
+    router.add_api_route("/v1/chat/completions", lambda: None, methods=["POST"])
+    async with client(Setup(), router) as http:
         reply = await http.get("/")
     assert reply.status_code == 200
     assert reply.json()["name"] == "readgate"
-    assert {"POST /v1/systemone", "POST /v1/decisions", "GET /readyz"} <= set(reply.json()["routes"])
+    assert {"POST /v1/systemone", "POST /v1/chat/completions", "GET /readyz"} <= set(reply.json()["routes"])
+    assert "README.md" in reply.json()["docs"]
