@@ -6,7 +6,8 @@ import sys
 from pathlib import Path
 
 from guards.errors import PolicyError
-from guards.policy_cases import check_policies, render_cases, render_checks, run_cases
+from guards.policy_cases import render_cases, run_cases
+from guards.policy_check import check_policies, render_checks
 from guards.reader import Reader
 
 

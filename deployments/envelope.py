@@ -11,7 +11,7 @@ from starlette.requests import ClientDisconnect
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from deployments.dialects.errors import dialect_of, render_error
-from deployments.errors import fault_of
+from deployments.fault_table import fault_of
 from deployments.metrics import Metrics
 
 _ID: Final = re.compile(rb"[\x21-\x7e]{1,128}")  # what may be echoed into a header and a log line

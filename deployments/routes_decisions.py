@@ -12,7 +12,7 @@ from deployments.disconnects import while_connected
 from deployments.errors import BadRequest
 from deployments.replies import json_reply
 from deployments.serving import Serving
-from deployments.strict_json import parse_json
+from guards.strict_json import parse
 
 
 def add_decisions(api: FastAPI, serving: Serving) -> None:
@@ -23,7 +23,7 @@ def add_decisions(api: FastAPI, serving: Serving) -> None:
         body = await read_body(request.headers, request.stream(), serving.limits)
         if body.parts:
             raise BadRequest("decisions takes application/json; send images as data URLs")
-        query = parse_decisions(parse_json(body.json, depth=serving.limits.depth), serving.defaults, serving.limits)
+        query = parse_decisions(parse(body.json, depth=serving.limits.depth), serving.defaults, serving.limits)
         model = serving.names.check(query.model)
         serving.keyring.admit(caller, questions=len(query.questions))
         read = serving.reader.read(

@@ -12,10 +12,11 @@ from deployments.bodies import read_body
 from deployments.dialects.systemone import ReadRequest, ignored_header, parse_batch, parse_systemone
 from deployments.dialects.systemone_answers import render_batch_error, render_systemone
 from deployments.disconnects import while_connected
-from deployments.errors import BadRequest, fault_of
+from deployments.errors import BadRequest
+from deployments.fault_table import fault_of
 from deployments.replies import json_reply
 from deployments.serving import Serving
-from deployments.strict_json import parse_json
+from guards.strict_json import parse
 
 
 def add_systemone(api: FastAPI, serving: Serving) -> None:
@@ -24,7 +25,7 @@ def add_systemone(api: FastAPI, serving: Serving) -> None:
     async def systemone(request: Request) -> Response:
         caller = serving.caller(request)
         body = await read_body(request.headers, request.stream(), serving.limits)
-        value = parse_json(body.json, depth=serving.limits.depth)
+        value = parse(body.json, depth=serving.limits.depth)
         asked = parse_systemone(value, body.parts, serving.defaults, serving.limits)
         model = serving.names.check(asked.model)
         serving.keyring.admit(caller, questions=len(asked.questions))
@@ -36,7 +37,7 @@ def add_systemone(api: FastAPI, serving: Serving) -> None:
         body = await read_body(request.headers, request.stream(), serving.limits)
         if body.parts:
             raise BadRequest("a batch takes no images")
-        asked = parse_batch(parse_json(body.json, depth=serving.limits.depth), serving.defaults, serving.limits)
+        asked = parse_batch(parse(body.json, depth=serving.limits.depth), serving.defaults, serving.limits)
         model = serving.names.check(asked.model)
         serving.keyring.admit(caller, questions=len(asked.questions) * len(asked.states))
         results = await while_connected(request, _read_all(serving, caller, asked, model))

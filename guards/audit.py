@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Protocol, TextIO
 
 from canvas import JSON
-from guards.policy import ScoreCheck
+from guards.checks import ScoreCheck
 from guards.verdict import Finding, Verdict
 
 

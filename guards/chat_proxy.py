@@ -1,27 +1,28 @@
 """One guarded chat completion: request judged, upstream asked, answer held and judged, outcome. Knows no framework."""
 
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from canvas import JSON
+from guards.chat_outcomes import JSON_TYPE, UNREAD, Unjudged, as_events, error_outcome, unread_outcome, verdict_headers
+from guards.checks import Stage
 from guards.dialects.chat import ChatRequest, answer_segments, parse_answer
 from guards.dialects.chat_blocks import (
     DONE_EVENT,
     Refusal,
     blocked_error,
-    dump,
     error_object,
     event,
     refusal_body,
     refusal_events,
-    unread_error,
 )
 from guards.dialects.chat_stream import ChatAssembler
-from guards.errors import InvalidAnswer, InvalidConversation, UnknownModel, UpstreamFailed, nearest
-from guards.policy import OnError, Policy, Stage
+from guards.errors import InvalidAnswer, InvalidConversation, UnknownModel, UpstreamFailed
+from guards.policy import OnError, Policy
 from guards.policy_book import PolicyBook
-from guards.release import Outcome
+from guards.release import Outcome, Relay
 from guards.screen import Caller, Guard
 from guards.transcript import Segment
 from guards.upstream import Upstream, UpstreamReply, UpstreamRequest
@@ -29,9 +30,6 @@ from guards.verdict import Action, Verdict, strictest
 
 MAX_ANSWER_BYTES: Final = 64 << 20  # held in memory; a 128,000-token answer streamed token by token is some 30 MiB
 PASSED_ON: Final = frozenset({"accept", "user-agent", "traceparent", "tracestate", "openai-beta", "idempotency-key"})
-_JSON: Final = {"content-type": "application/json"}
-_UNREAD: Final = "unread"
-_UNREAD_STATUS: Final = 503
 _FIRST_ERROR_STATUS: Final = 400
 
 
@@ -57,15 +55,6 @@ class Held:
     segments: tuple[Segment, ...] = ()
     usage: JSON = None
     fault: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class Unjudged:
-    """A text that was not let through because it could not be read, and why."""
-
-    stage: Stage
-    reasons: tuple[str, ...]
-    verdict: Verdict | None = None
 
 
 class ChatProxy:
@@ -97,14 +86,14 @@ class ChatProxy:
         upstream = self._upstreams.get(request.model)
         if upstream is None:
             raise UnknownModel(
-                f"no upstream serves the model {request.model!r}; {nearest(request.model, self._upstreams)}"
+                f"no upstream serves the model {request.model!r}; known: {', '.join(sorted(self._upstreams))}"
             )
         policy = self._policies.choose(request.model, headers.get("x-readgate-policy"), caller.policies)
         passed_on = {name.lower(): value for name, value in headers.items() if name.lower() in PASSED_ON}
         return Asked(request, body, passed_on, policy, upstream, caller, request_id, self._clock_s())
 
-    async def complete(self, asked: Asked) -> Outcome:
-        """The upstream's bytes as they came, or what stands in their place."""
+    async def complete(self, asked: Asked) -> Outcome | Relay:
+        """The upstream's bytes as they came, or what stands in their place; a stream without checks is left open."""
         judging_s = self._clock_s()
         verdicts = await self._guard.screen(
             asked.policy,
@@ -118,29 +107,30 @@ class ChatProxy:
             return self._block(asked, verdicts, judged_s, usage=None)
         sent = UpstreamRequest(asked.body, asked.request.fields, asked.request.stream, asked.headers)
         try:
-            async with asked.upstream.send(sent) as reply:
+            async with AsyncExitStack() as opened:
+                reply = await opened.enter_async_context(asked.upstream.send(sent))
+                if reply.status < _FIRST_ERROR_STATUS and _is_stream(reply) and not _judges_answers(asked.policy):
+                    headers = {**_passed_back(reply), **verdict_headers(asked.policy, verdicts, judged_s)}
+                    return Relay(reply.status, headers, _until_broken(reply.body), opened.pop_all().aclose)
                 return await self._answer(asked, reply, verdicts, judged_s)
         except UpstreamFailed as error:
-            headers = {**_JSON, **_headers(asked.policy, verdicts, judged_s)}
-            return _outcome(error.status, headers, error_object(str(error), "server_error", "upstream_failed"))
+            headers = {**JSON_TYPE, **verdict_headers(asked.policy, verdicts, judged_s)}
+            return error_outcome(error.status, headers, error_object(str(error), "server_error", "upstream_failed"))
         except InvalidConversation as error:  # this upstream takes less than the API allows
-            headers = {**_JSON, **_headers(asked.policy, verdicts, judged_s)}
-            return _outcome(400, headers, error_object(str(error), "invalid_request_error", None, error.param))
+            headers = {**JSON_TYPE, **verdict_headers(asked.policy, verdicts, judged_s)}
+            return error_outcome(400, headers, error_object(str(error), "invalid_request_error", None, error.param))
 
     async def _answer(self, asked: Asked, reply: UpstreamReply, before: Sequence[Verdict], judged_s: float) -> Outcome:
         """Hold the whole answer, judge it, release or replace it."""
-        headers = {
-            "x-upstream-request-id" if name.lower() == "x-request-id" else name: value
-            for name, value in reply.headers.items()
-        }
+        headers = _passed_back(reply)
         if reply.status >= _FIRST_ERROR_STATUS:  # the upstream's own error, as itself
             body = b"".join([chunk async for chunk in self._bounded(reply.body)])
-            ours = _headers(asked.policy, before, judged_s)
-            return Outcome(reply.status, {**headers, **ours}, body, _as_events(body))
-        streamed = reply.headers.get("content-type", "").startswith("text/event-stream")
+            ours = verdict_headers(asked.policy, before, judged_s)
+            return Outcome(reply.status, {**headers, **ours}, body, as_events(body))
+        streamed = _is_stream(reply)
         held = await self._hold(reply, streamed=streamed)
         if held.fault and _judges_answers(asked.policy) and asked.policy.on_error is OnError.BLOCK:
-            return _unread(asked, before, judged_s, Unjudged(Stage.RESPONSE, (held.fault,)))
+            return unread_outcome(asked.policy, before, judged_s, Unjudged(Stage.RESPONSE, (held.fault,)))
         judging_s = self._clock_s()
         after = await self._guard.screen(
             asked.policy,
@@ -153,10 +143,10 @@ class ChatProxy:
         verdicts = (*before, *after)
         if _stopped(after):
             return self._block(asked, verdicts, judged_s, usage=held.usage)
-        ours = _headers(asked.policy, verdicts, judged_s)
+        ours = verdict_headers(asked.policy, verdicts, judged_s)
         if held.fault and _judges_answers(asked.policy):
-            ours["x-readgate-verdict"] = _UNREAD
-        events = held.body if streamed else _as_events(held.body)
+            ours["x-readgate-verdict"] = UNREAD
+        events = held.body if streamed else as_events(held.body)
         return Outcome(reply.status, {**headers, **ours}, held.body, events)
 
     async def _hold(self, reply: UpstreamReply, *, streamed: bool) -> Held:
@@ -187,15 +177,15 @@ class ChatProxy:
         verdict = strictest([verdict for verdict in verdicts if verdict.action is Action.BLOCK])
         if not verdict.blocking:
             reasons = [f"{f.check.id}: {f.unread}" for f in verdict.findings if f.unread and not f.check.shadow]
-            return _unread(asked, verdicts, judged_s, Unjudged(verdict.stage, tuple(reasons), verdict))
-        headers = _headers(asked.policy, verdicts, judged_s)
+            return unread_outcome(asked.policy, verdicts, judged_s, Unjudged(verdict.stage, tuple(reasons), verdict))
+        headers = verdict_headers(asked.policy, verdicts, judged_s)
         if asked.policy.blocked.as_ == "error":
-            return _outcome(asked.policy.blocked.status, {**_JSON, **headers}, blocked_error(verdict))
+            return error_outcome(asked.policy.blocked.status, {**JSON_TYPE, **headers}, blocked_error(verdict))
         refusal = Refusal(
             f"chatcmpl-{self._new_id()}", int(self._now_s()), asked.request.model, asked.request.choices, usage
         )
         if not asked.request.stream:
-            return Outcome(200, {**_JSON, **headers}, refusal_body(verdict.message, refusal))
+            return Outcome(200, {**JSON_TYPE, **headers}, refusal_body(verdict.message, refusal))
         events = refusal_events(verdict.message, refusal, include_usage=asked.request.include_usage)
         return Outcome(200, {"content-type": "text/event-stream; charset=utf-8", **headers}, events, events)
 
@@ -204,51 +194,27 @@ def _stopped(verdicts: Sequence[Verdict]) -> bool:
     return any(verdict.action is Action.BLOCK for verdict in verdicts)
 
 
-def _unread(asked: Asked, verdicts: Sequence[Verdict], judged_s: float, unjudged: Unjudged) -> Outcome:
-    """A retry would have the upstream generate again for nothing, so client SDKs are told not to."""
-    headers = {**_JSON, **_headers(asked.policy, verdicts, judged_s), "x-should-retry": "false"}
-    headers["x-readgate-verdict"] = Action.BLOCK.value
-    content = unread_error(unjudged.verdict, asked.policy.name, unjudged.stage.value, unjudged.reasons)
-    return _outcome(_UNREAD_STATUS, headers, content)
-
-
 def _judges_answers(policy: Policy) -> bool:
     return bool(policy.at(Stage.RESPONSE) or policy.at(Stage.TOOL_CALL))
 
 
-def _outcome(status: int, headers: Mapping[str, str], content: JSON) -> Outcome:
-    return Outcome(status, headers, dump(content), event(content) + DONE_EVENT)
+def _is_stream(reply: UpstreamReply) -> bool:
+    return reply.headers.get("content-type", "").startswith("text/event-stream")
 
 
-def _as_events(body: bytes) -> bytes:
-    """A reply that is no event stream, for a stream that has begun: its own object, or its text in an error."""
+def _passed_back(reply: UpstreamReply) -> dict[str, str]:
+    """The upstream's headers, less what would read as a verdict of ours."""
+    named = ((name.lower(), value) for name, value in reply.headers.items())
+    kept = {name: value for name, value in named if not name.startswith("x-readgate-")}
+    if "x-request-id" in kept:
+        kept["x-upstream-request-id"] = kept.pop("x-request-id")
+    return kept
+
+
+async def _until_broken(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
+    """What has been sent stays sent: an upstream that breaks off ends the open event, and an error event follows."""
     try:
-        content = parse_answer(body)
-    except InvalidAnswer:
-        content = error_object(body.decode("utf-8", "replace"), "server_error", "upstream_failed")
-    return event(content) + DONE_EVENT
-
-
-def _headers(policy: Policy, verdicts: Sequence[Verdict], judged_s: float) -> dict[str, str]:
-    """Which policy, what came out, and what ran with its value; a check that did not run is not named."""
-    ran = [
-        finding
-        for verdict in verdicts
-        for finding in verdict.findings
-        if not finding.unread and not finding.check.shadow
-    ]
-    read = all(verdict.read for verdict in verdicts)
-    action = strictest(verdicts).action.value if verdicts and (ran or not read) else "none"
-    if not read and action == Action.PASS.value:
-        action = _UNREAD  # on_error: allow let it go, and says so
-    headers = {
-        "x-readgate-policy": policy.name,
-        "x-readgate-verdict": action,
-        "x-readgate-ms": f"{judged_s * 1000:.1f}",
-    }
-    if ran:
-        headers["x-readgate-checks"] = ", ".join(
-            f"{finding.check.id}={len(finding.spans) if finding.value is None else format(finding.value, '.3f')}"
-            for finding in ran
-        )
-    return headers
+        async for piece in body:
+            yield piece
+    except UpstreamFailed as error:
+        yield b"\n\n" + event(error_object(str(error), "server_error", "upstream_failed")) + DONE_EVENT

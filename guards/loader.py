@@ -8,8 +8,9 @@ from pydantic import BaseModel, ValidationError
 
 from canvas import InvalidQuestion
 from guards import policy as language
+from guards.checks import KINDS, Block, Flag, RegexCheck, RuleCheck, kind_of
 from guards.errors import PolicyError, nearest
-from guards.policy import KINDS, UNSUPPORTED, Policy, RegexCheck, RuleCheck, kind_of
+from guards.policy import UNSUPPORTED, Policy
 from guards.rules.regex_rule import compile_pattern
 from guards.strict_yaml import Document, Plain, parse
 
@@ -21,7 +22,7 @@ _SECTIONS: Final[Mapping[str, type[BaseModel]]] = {
     "stream": language.Stream,
     "blocked": language.Blocked,
 }
-_ACTIONS: Final[Mapping[str, type[BaseModel]]] = {"block": language.Block, "flag": language.Flag}
+_ACTIONS: Final[Mapping[str, type[BaseModel]]] = {"block": Block, "flag": Flag}
 
 
 def load_policy(path: Path) -> Policy:
@@ -183,3 +184,15 @@ def _checks_can_run(document: Document, policy: Policy) -> None:
             raise PolicyError(document.file, document.line(("checks", index)), str(error)) from error
         except ValueError as error:
             raise PolicyError(document.file, document.line(("checks", index, "pattern")), str(error)) from error
+
+
+def policies_at(path: Path) -> Sequence[Path]:
+    """The policy files that a path names, itself or as a directory. Raises PolicyError when there are none."""
+    if path.is_dir():
+        files = policy_files(path)
+        if not files:
+            raise PolicyError(str(path), 1, "holds no policy (*.yaml)")
+        return files
+    if path.stem.endswith(TEST_ENDING):
+        raise PolicyError(str(path), 1, "is a test file; name the policy beside it")
+    return [path]

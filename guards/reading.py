@@ -11,7 +11,8 @@ from typing import Final, TypeVar
 
 from canvas import CanvasError, Decision, InvalidRead
 from canvas.errors import StateTooLong
-from guards.policy import Policy, ReadCheck, Stage
+from guards.checks import ReadCheck, Stage
+from guards.policy import Policy
 from guards.reader import Reader, ReadFailed
 from guards.transcript import Transcript, Window, windows
 from guards.verdict import Empty, Measured, Outcome, Unread

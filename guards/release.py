@@ -1,14 +1,14 @@
-"""Releases nothing before the verdict: the ASGI response of a held answer. Knows no policies and no API.
+"""Releases nothing before the verdict: the ASGI response of a held answer, or of one that nothing is to judge.
 
 A stream's status is not sent while the answer is held, so a block can be a real HTTP error. Only when holding takes
 longer than `keep_alive_s` does the stream begin, with comments that carry no text; what follows then is the outcome in
-its form as events. A client that leaves takes the work, and so the upstream's, with it.
+its form as events. A client that leaves takes the work, and so the upstream's, with it. Knows no policies and no API.
 """
 
 import asyncio
-from collections.abc import Coroutine, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, assert_never
 
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
@@ -27,11 +27,24 @@ class Outcome:
     events: bytes = b""
 
 
+@dataclass(frozen=True, slots=True)
+class Relay:
+    """A stream that no check judges, so that there is nothing to hold it for: each piece goes as it comes.
+
+    `close` ends the upstream's work, whether or not all pieces were taken.
+    """
+
+    status: int
+    headers: Mapping[str, str]
+    pieces: AsyncIterator[bytes]
+    close: Callable[[], Awaitable[None]]
+
+
 class HeldResponse(Response):
-    """Runs the work and sends its outcome."""
+    """Runs the work and sends its outcome, or passes on the stream that it opened."""
 
     def __init__(
-        self, work: Coroutine[None, None, Outcome], *, stream: bool, keep_alive_s: float = KEEP_ALIVE_S
+        self, work: Coroutine[None, None, Outcome | Relay], *, stream: bool, keep_alive_s: float = KEEP_ALIVE_S
     ) -> None:
         super().__init__()
         self._work = work
@@ -53,20 +66,36 @@ class HeldResponse(Response):
     async def _send(self, send: Send) -> None:
         held = asyncio.ensure_future(self._work)
         try:
-            if not self._stream or (await asyncio.wait((held,), timeout=self._keep_alive_s))[0]:
-                outcome = await held
-                await _start(send, outcome.status, {**outcome.headers, "content-length": str(len(outcome.body))})
-                await send({"type": "http.response.body", "body": outcome.body})
-                return
-            await _start(send, 200, {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"})
-            while not held.done():
+            begun = self._stream and not (await asyncio.wait((held,), timeout=self._keep_alive_s))[0]
+            if begun:
+                events = {"content-type": "text/event-stream; charset=utf-8", "cache-control": "no-cache"}
+                await _start(send, 200, events)
+            while begun and not held.done():
                 await send({"type": "http.response.body", "body": KEEP_ALIVE, "more_body": True})
                 await asyncio.wait((held,), timeout=self._keep_alive_s)
             outcome = await held
-            await send({"type": "http.response.body", "body": outcome.events})
+            match outcome:
+                case Outcome():
+                    await _finish(send, outcome, begun=begun)
+                case Relay():
+                    if not begun:
+                        await _start(send, outcome.status, outcome.headers)
+                    async for piece in outcome.pieces:
+                        await send({"type": "http.response.body", "body": piece, "more_body": True})
+                    await send({"type": "http.response.body", "body": b""})
+                case _:
+                    assert_never(outcome)
         finally:
             held.cancel()
-            await asyncio.gather(held, return_exceptions=True)
+            (result,) = await asyncio.gather(held, return_exceptions=True)
+            if isinstance(result, Relay):
+                await result.close()
+
+
+async def _finish(send: Send, outcome: Outcome, *, begun: bool) -> None:
+    if not begun:
+        await _start(send, outcome.status, {**outcome.headers, "content-length": str(len(outcome.body))})
+    await send({"type": "http.response.body", "body": outcome.events if begun else outcome.body})
 
 
 async def _start(send: Send, status: int, headers: Mapping[str, str]) -> None:

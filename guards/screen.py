@@ -10,7 +10,8 @@ from typing import Final, Protocol
 
 from canvas import JSON
 from guards.audit import AuditSink, Meter, finding_record
-from guards.policy import Policy, RegexCheck, RuleCheck, SecretsCheck, Stage
+from guards.checks import RegexCheck, RuleCheck, SecretsCheck, Stage
+from guards.policy import Policy
 from guards.reader import Reader
 from guards.reading import Job, StageRead, read_stage, together
 from guards.rules.scan import RuleScanner

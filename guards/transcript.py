@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from canvas import Image, State
-from guards.policy import Context, Stage
+from guards.checks import Stage
+from guards.policy import Context
 
 _SURROGATES: Final = dict.fromkeys(range(0xD800, 0xE000), "\ufffd")  # half a pair is no character: engines refuse it
 

@@ -7,11 +7,9 @@ from enum import StrEnum
 from typing import Final, assert_never
 
 from canvas import Distribution, InvalidRead
-from guards.policy import (
+from guards.checks import (
     Check,
     ChoiceCheck,
-    OnError,
-    Policy,
     PredicateCheck,
     ReadCheck,
     RegexCheck,
@@ -19,6 +17,7 @@ from guards.policy import (
     SecretsCheck,
     Stage,
 )
+from guards.policy import OnError, Policy
 from guards.rules.span import Span
 
 PROBS_TOLERANCE: Final = 1e-3  # a sum further from 1 is no distribution; float32 over 255 options stays below 1e-4

@@ -6,13 +6,13 @@ from typing import Any, Final, TypeVar, assert_never
 
 from pydantic import TypeAdapter, ValidationError
 
-from canvas import Choice, Option, Predicate, Question, ReadOptions, Score, State, render
+from canvas import Question, ReadOptions, State
 from canvas.state import Image
+from deployments.dialects.decisions_questions import question_of, refuse
 from deployments.dialects.decisions_wire import (
     PARTS_TAG,
     TEXT_TAG,
     AssistantMessage,
-    ChoiceQuestion,
     CustomToolCall,
     DecisionRequest,
     FunctionCall,
@@ -22,9 +22,7 @@ from deployments.dialects.decisions_wire import (
     JsonPart,
     Message,
     OutputTextPart,
-    PredicateQuestion,
     RefusalPart,
-    ScoreQuestion,
     TextPart,
     ToolItem,
     ToolOutput,
@@ -62,11 +60,11 @@ def parse_decisions(value: object, defaults: ReadOptions, limits: Limits) -> Dec
     """Raises InvalidBody or BadRequest with OpenAI's `param`, or canvas.InvalidQuestion."""
     body = _validate(_REQUEST, value, ())
     if len(body.questions) > limits.questions:
-        raise _refuse(("questions",), f"at most {limits.questions} questions, got {len(body.questions)}")
+        raise refuse(("questions",), f"at most {limits.questions} questions, got {len(body.questions)}")
     return DecisionQuery(
         model=body.model,
         state=_state(body.input, limits),
-        questions=tuple(_question(index, question) for index, question in enumerate(body.questions)),
+        questions=tuple(question_of(index, question) for index, question in enumerate(body.questions)),
         wire=tuple(body.questions),
         options=body.x_readgate.over(defaults),
         use_cache=body.x_readgate.cache == "use",
@@ -91,17 +89,12 @@ def _without_tags(loc: Loc) -> Loc:
     return tuple(part for part in kept if part not in {TEXT_TAG, PARTS_TAG})
 
 
-def _refuse(loc: tuple[str | int, ...], msg: str) -> InvalidBody:
-    place = ("body", *loc)
-    return InvalidBody((Finding(place, msg, "value_error"),), param=param_of(place))
-
-
 def _state(given: str | list[dict[str, Any]], limits: Limits) -> State:
     """A string is the state itself, and so is a lone user message; a conversation is JSON, which no text can forge."""
     if isinstance(given, str):
         return State((given,))
     if not given:
-        raise _refuse(("input",), "needs at least one item")
+        raise refuse(("input",), "needs at least one item")
     items = [_item(index, value) for index, value in enumerate(given)]
     _check_calls(items)
     rendered = [_render(item, ("input", index), limits) for index, item in enumerate(items)]
@@ -121,7 +114,7 @@ def _check_calls(items: Sequence[Item]) -> None:
             case FunctionCall() | CustomToolCall():
                 called.add(item.call_id)
             case ToolOutput() if item.call_id not in called:
-                raise _refuse(("input", index, "call_id"), f"no call before it has the id {item.call_id!r}")
+                raise refuse(("input", index, "call_id"), f"no call before it has the id {item.call_id!r}")
             case _:
                 pass
 
@@ -168,56 +161,3 @@ def _image(url: str, param: str, limits: Limits) -> Image:
         return from_data_url(url, param, limits)
     except BadRequest as error:
         raise BadRequest(error.message, param=param) from error
-
-
-def _question(index: int, wire: WireQuestion) -> Question:
-    """Its id is its place, so that an error's param is right; ids never reach the model."""
-    id_ = f"questions[{index}]"
-    instructions = _instructions(index, wire.instructions)
-    match wire:
-        case PredicateQuestion():
-            return Predicate(id_, instructions)
-        case ChoiceQuestion():
-            return Choice(id_, instructions, _options(index, wire))
-        case ScoreQuestion():
-            return Score(id_, instructions, tuple(_described(level.label, level.description) for level in wire.levels))
-        case _:
-            assert_never(wire)
-
-
-def _instructions(index: int, parts: str | Sequence[AnyPart]) -> str:
-    if isinstance(parts, str):
-        return parts
-    texts: list[str] = []
-    for number, part in enumerate(parts):
-        match part:
-            case TextPart():
-                texts.append(part.text)
-            case JsonPart():
-                texts.append(render(part.data))
-            case _:
-                loc = ("questions", index, "instructions", number)
-                raise _refuse(loc, "images are read in the input, not in a question's instructions")
-    return "\n".join(texts)
-
-
-def _options(index: int, wire: ChoiceQuestion) -> tuple[Option, ...]:
-    """Choices are typed: `true` and "true" differ on the wire, so they get different names for the model."""
-    given = [choice.value for choice in wire.choices]
-    if len({(type(value), value) for value in given}) != len(given):
-        raise _refuse(("questions", index, "choices"), "each choice must be unique")
-    texts = {value for value in given if isinstance(value, str)}
-    return tuple(Option(_name(choice.value, texts), choice.description or "") for choice in wire.choices)
-
-
-def _name(value: str | bool, texts: set[str]) -> str:  # noqa: FBT001 - the wire's own type
-    if isinstance(value, str):
-        return value
-    name = "true" if value else "false"
-    while name in texts:
-        name += " (boolean)"
-    return name
-
-
-def _described(label: str, description: str | None) -> str:
-    return f"{label}: {description}" if description else label

@@ -3,7 +3,8 @@
 from dataclasses import dataclass
 from typing import Final, Literal
 
-from deployments.errors import Fault, InvalidBody, MissingKey, UnknownModel, place, retry_headers
+from deployments.errors import Fault, InvalidBody, MissingKey, UnknownModel, place
+from deployments.fault_table import retry_headers
 
 Dialect = Literal["systemone", "openai"]
 

@@ -3,11 +3,12 @@
 from typing import Any, cast
 
 from canvas import JSON
+from guards.checks import Stage
 from guards.dialects.chat import answer_segments
-from guards.dialects.strict_json import METADATA, parse
+from guards.dialects.json_texts import METADATA
 from guards.errors import InvalidAnswer
-from guards.policy import Stage
 from guards.sse import Event, SseParser
+from guards.strict_json import InvalidJson, parse_keeping_all
 from guards.transcript import Segment
 
 DONE = "[DONE]"
@@ -58,8 +59,8 @@ class ChatAssembler:
         if not event.data or event.data == DONE:
             return
         try:
-            chunk = parse(event.data, requests=False)
-        except ValueError as error:
+            chunk = parse_keeping_all(event.data)
+        except InvalidJson as error:
             raise InvalidAnswer(f"a chunk of the upstream is not JSON: {error}") from error
         if not isinstance(chunk, dict):
             raise InvalidAnswer("a chunk of the upstream is not an object")

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 
-from guards.policy import RegexCheck, RuleCheck, SecretsCheck
+from guards.checks import RegexCheck, RuleCheck, SecretsCheck
 from guards.rules.normal import normalise
 from guards.rules.regex_rule import Pattern, compile_pattern, matches
 from guards.rules.secrets_rule import SecretScanner

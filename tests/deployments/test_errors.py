@@ -18,8 +18,8 @@ from deployments.errors import (
     Unauthenticated,
     UnknownModel,
     UnsupportedType,
-    fault_of,
 )
+from deployments.fault_table import fault_of
 from guards.reader import ReadFailed
 
 TABLE: list[tuple[Exception, int, int, str]] = [

@@ -4,7 +4,7 @@ from pathlib import Path
 
 from canvas import Distribution
 from guards.audit import FileAudit, NoAudit, NoMeter, StreamAudit, finding_record
-from guards.policy import Stage
+from guards.checks import Stage
 from guards.verdict import Found, Measured, judge
 from tests.guards.policies import policy
 

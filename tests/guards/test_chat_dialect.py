@@ -3,10 +3,10 @@ from typing import Any
 
 import pytest
 
+from guards.checks import Stage
 from guards.dialects.chat import answer_segments, parse_answer, parse_request
 from guards.dialects.chat_stream import ChatAssembler
 from guards.errors import InvalidAnswer, InvalidConversation
-from guards.policy import Stage
 from guards.transcript import Segment
 
 
@@ -20,21 +20,51 @@ def _request(message: dict[str, Any], **fields: Any) -> tuple[Segment, ...]:  # 
     return parse_request(json.dumps(body).encode()).transcript.segments
 
 
+def _tokens(*texts: str, **more: Any) -> list[dict[str, Any]]:  # noqa: ANN401 (JSON)
+    return [{"token": text, "logprob": -1.0, "bytes": list(text.encode()), **more} for text in texts]
+
+
 def test_log_probabilities_are_read_where_they_say_other_words() -> None:
-    tokens = [{"token": "he", "logprob": -1.0}, {"token": "llo", "logprob": -1.0}]
-    assert "logprobs.content" not in _answer({"content": "hello"}, logprobs={"content": tokens})
-    assert _answer({"content": "bye"}, logprobs={"content": tokens})["logprobs.content"] == "hello"
-    assert "logprobs.content" not in _answer({"content": "bye"}, logprobs={"content": None})
+    tokens = _tokens("he", "llo", top_logprobs=[])
+    assert "logprobs.content.token" not in _answer({"content": "hello"}, logprobs={"content": tokens})
+    assert _answer({"content": "bye"}, logprobs={"content": tokens}) == {
+        "message.content": "bye",
+        "logprobs.content.token": "hello",
+    }
+    assert len(_answer({"content": "bye"}, logprobs={"content": None, "refusal": []})) == 1
 
 
-def test_logprobs_of_another_shape_are_text_and_short_alternatives_are_not() -> None:
-    long = "a sentence that an upstream hides where a token belongs"
-    assert _answer({"content": "bye"}, logprobs=long)["logprobs"] == long
-    assert _answer({"content": "bye"}, logprobs={"content": long})["logprobs.content"] == long
-    hidden = [{"token": "bye", "top_logprobs": [{"token": long}]}]
-    assert _answer({"content": "bye"}, logprobs={"content": hidden})["logprobs.content"] == long
-    usual = [{"token": "bye", "top_logprobs": [{"token": "hi"}]}]
-    assert "logprobs.content" not in _answer({"content": "bye"}, logprobs={"content": usual})
+def test_the_alternatives_of_the_same_rank_are_read_as_one_text() -> None:
+    entries = [
+        {**entry, "top_logprobs": _tokens(chosen, other)}
+        for entry, chosen, other in zip(_tokens("f", "ine"), ("f", "ine"), ("FORB", "IDDEN"), strict=True)
+    ]
+    assert _answer({"content": "fine"}, logprobs={"content": entries}) == {
+        "message.content": "fine",
+        "logprobs.content.top_logprobs[1].token": "FORBIDDEN",
+    }
+
+
+def test_bytes_that_spell_other_words_than_their_tokens_are_read() -> None:
+    entries = [{"token": "a", "bytes": list(b"\xc3")}, {"token": "b", "bytes": [*b"\xa9!", 256, -1, None, "x"]}]
+    found = _answer({"content": "ab"}, logprobs={"content": entries})
+    assert found["logprobs.content.bytes"] == "é!"
+
+
+LOGPROBS: list[tuple[Any, str, str]] = [
+    ("words", "logprobs", "words"),
+    ({"content": "words"}, "logprobs.content", "words"),
+    ({"content": {"token": "words"}}, "logprobs.content.token", "words"),
+    ({"tokens": ["wor", "ds"], "token_logprobs": [-1, -2]}, "logprobs.tokens", "words"),
+    ({"top_logprobs": [{"wor": -1.0}, {"ds": -1.0}]}, "logprobs.top_logprobs[0]", "words"),
+    ({"content": [{"token": "bye", "note": "words"}]}, "logprobs.content.note", "note\nwords\n"),
+    ({"content": [{"token": "bye", "top_logprobs": {"words": -1.0}}]}, "logprobs.content.top_logprobs[0]", "words"),
+]
+
+
+@pytest.mark.parametrize(("logprobs", "where", "text"), LOGPROBS)
+def test_log_probabilities_of_any_shape_are_read(logprobs: Any, where: str, text: str) -> None:  # noqa: ANN401 (JSON)
+    assert _answer({"content": "bye"}, logprobs=logprobs)[where] == text
 
 
 def test_spoken_words_are_read_and_the_sound_is_said_to_be_unseen() -> None:

@@ -358,11 +358,53 @@ async def test_a_policy_is_chosen_by_header_and_an_unknown_or_forbidden_one_is_a
             assert reply.json()["error"]["code"] == "unknown_policy"
 
 
-async def test_an_unknown_model_is_a_404_that_names_the_nearest() -> None:
+async def test_an_unknown_model_is_a_404_that_names_the_known_ones() -> None:
     async with rig(policy()) as one:
         reply = await one.chat(model="gtp")
         assert reply.status_code == 404
-        assert "did you mean 'gpt'?" in reply.json()["error"]["message"]
+        assert reply.json()["error"] == {
+            "message": "no upstream serves the model 'gtp'; known: gpt",
+            "type": "invalid_request_error",
+            "param": "model",
+            "code": "model_not_found",
+        }
+
+
+async def test_a_stream_whose_answer_no_check_judges_is_passed_on_while_it_is_spoken() -> None:
+    async with rig(rule_only("request")) as one:
+        piece = chunk({"content": "FORBIDDEN"})
+        one.upstream.streams([piece] * 500)
+        one.upstream.wait_s = 0.05
+        body = {"model": "gpt", "messages": [{"role": "user", "content": "x"}], "stream": True}
+        async with one.client.stream("POST", CHAT, json=body) as reply:
+            assert reply.headers["x-readgate-verdict"] == "pass"
+            assert await anext(reply.aiter_raw()) == piece
+            assert not one.upstream.left.is_set()
+        await asyncio.wait_for(one.upstream.left.wait(), 10)
+
+
+async def test_a_relayed_stream_that_breaks_off_ends_with_an_error_event() -> None:
+    async with rig(rule_only("request"), keep_alive_s=0.02) as one:
+        one.upstream.streams([chunk({"content": "a"}), b'data: {"cho'])
+        one.upstream.headers["content-length"] = "900"
+        one.upstream.wait_s = 0.05
+        reply = await one.chat(stream=True)
+        assert reply.content.startswith(chunk({"content": "a"}) + b'data: {"cho\n\ndata: {"error":')
+        assert reply.content.endswith(b"\n\ndata: [DONE]\n\n")
+
+
+async def test_an_error_for_a_stream_that_no_check_judges_keeps_its_status() -> None:
+    async with rig(rule_only("request")) as one:
+        one.upstream.streams([b'data: {"error": {"message": "slow down"}}\n\n'])
+        one.upstream.status = 429
+        assert (await one.chat(stream=True)).status_code == 429
+
+
+async def test_an_upstreams_own_verdict_does_not_pass_for_ours() -> None:
+    async with rig(rule_only("request")) as one:
+        one.upstream.headers = {"content-type": "application/json", "X-Readgate-Checks": "everything=0.000"}
+        reply = await one.chat("")
+        assert "x-readgate-checks" not in reply.headers
 
 
 async def test_while_a_stream_is_held_comments_keep_it_alive_and_a_late_block_is_an_error_event() -> None:

@@ -2,9 +2,9 @@ from pathlib import Path
 
 import pytest
 
+from guards.checks import ChoiceCheck, Stage
 from guards.errors import PolicyError
 from guards.loader import load_directory, load_policy, parse_policy
-from guards.policy import ChoiceCheck, Stage
 from tests.guards.policies import FULL, policy
 
 

@@ -6,10 +6,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from starlette.types import Message
 
+from guards.policy import Policy
 from guards.policy_book import PolicyBook
 from guards.screen import Guard
 from guards.upstream import UpstreamReply, UpstreamRequest
@@ -47,13 +49,12 @@ class _Cut:
             self.early = [one for one in self._sent if one != b": keep-alive\n\n"]
 
 
-async def _call(pieces: Sequence[bytes], keep_alive_s: float) -> tuple[int, bytes, _Cut]:
+async def _call(pieces: Sequence[bytes], keep_alive_s: float, words: Policy) -> tuple[int, bytes, _Cut]:
     """The proxy's ASGI messages for one streamed request."""
     sent: list[bytes] = []
     status = 0
     upstream = _Cut(pieces, sent)
     guard = Guard(ScriptedReader(), audit=ListAudit(), meter=CountingMeter(), clock_s=lambda: 0.0, now_s=lambda: 0.0)
-    words = rule_only()
     app = build_app(
         guard, PolicyBook({"words": words}, "words"), {"gpt": upstream}, keep_alive_s=keep_alive_s, caller=Someone()
     )
@@ -103,7 +104,7 @@ async def test_no_byte_leaves_before_the_verdict_and_none_of_a_blocked_answer_ev
     raw = events.replace(b"\n\n", ends.encode())
     places = sorted({min(cut, len(raw)) for cut in cuts})
     pieces = [raw[a:b] for a, b in zip([0, *places], [*places, len(raw)], strict=True)]
-    status, body, upstream = await _call(pieces, 0.0 if late else 30.0)
+    status, body, upstream = await _call(pieces, 0.0 if late else 30.0, rule_only())
     assert upstream.early == []
     if forbidden is None:
         assert status == 200
@@ -113,3 +114,12 @@ async def test_no_byte_leaves_before_the_verdict_and_none_of_a_blocked_answer_ev
         assert b'"content_policy"' in body
         for event in raw.split(ends.encode()):
             assert not event.startswith(b"data: {") or event not in body
+
+
+@pytest.mark.parametrize("keep_alive_s", [0.0, 30.0])
+async def test_with_no_check_of_answers_each_piece_has_left_before_the_next_is_asked_for(keep_alive_s: float) -> None:
+    pieces = [chunk({"content": "FORB"})[:9], chunk({"content": "FORB"})[9:], chunk({"content": FORBIDDEN})]
+    status, body, upstream = await _call(pieces, keep_alive_s, rule_only("request"))
+    assert status == 200
+    assert upstream.early == pieces
+    assert body == b"".join(pieces)

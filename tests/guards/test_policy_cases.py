@@ -4,7 +4,8 @@ import pytest
 
 from deployments.assembly import build_local_reader
 from guards.errors import PolicyError
-from guards.policy_cases import check_policies, render_cases, render_checks, run_cases
+from guards.policy_cases import render_cases, run_cases
+from guards.policy_check import check_policies, render_checks
 from guards.reader import Reader
 from tests.guards.fakes import ScriptedReader
 from tests.guards.policies import FULL

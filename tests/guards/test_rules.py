@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from guards.policy import Block, RegexCheck, SecretsCheck, Stage
+from guards.checks import Block, RegexCheck, SecretsCheck, Stage
 from guards.rules.normal import normalise
 from guards.rules.regex_rule import compile_pattern, matches
 from guards.rules.scan import RuleScanner

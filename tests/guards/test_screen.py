@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from canvas import Decision, Question, ReadOptions, State
 from canvas.errors import StateTooLong
+from guards.checks import Stage
 from guards.dialects.chat import request_transcript
-from guards.policy import Policy, Stage
+from guards.policy import Policy
 from guards.screen import Guard
 from guards.transcript import Segment, Transcript
 from guards.verdict import Action, Verdict

@@ -2,8 +2,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canvas import Image
+from guards.checks import Stage
 from guards.dialects.chat import request_transcript
-from guards.policy import Context, Stage
+from guards.policy import Context
 from guards.transcript import Segment, Transcript, Window, windows
 
 ALL = Context()

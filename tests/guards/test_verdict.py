@@ -5,7 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from canvas import Distribution
-from guards.policy import OnError, Policy, Stage
+from guards.checks import Stage
+from guards.policy import OnError, Policy
 from guards.rules.span import Span
 from guards.verdict import Action, Empty, Found, Measured, Outcome, Unread, Verdict, judge, strictest
 from tests.guards.policies import FULL, policy

@@ -21,7 +21,8 @@ from deployments.embedded.lessons.rows import Row, read_rows
 from deployments.embedded.lessons.taught import Taught
 from deployments.embedded.lessons.views import message, transcript, view
 from deployments.engines.tokenizer import load_tokenizer
-from guards.policy import Context, Stage
+from guards.checks import Stage
+from guards.policy import Context
 from guards.transcript import Segment, Transcript, Window
 
 
