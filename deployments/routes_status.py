@@ -31,7 +31,10 @@ class Readiness:
 def add_status(
     api: FastAPI, serving: Serving, readiness: Callable[[], Awaitable[Readiness]], routers: Sequence[APIRouter] = ()
 ) -> None:
-    """`/` says what is here, `routers` that join the API included; `/healthz` that this process runs, `/readyz` that the engine answers."""
+    """`/` says what is here, `/healthz` that this process runs, `/readyz` that the engine answers.
+
+    `routers` are those that join the API after these routes.
+    """
 
     async def index() -> Response:
         served = [*api.routes, *(route for router in routers for route in router.routes)]
