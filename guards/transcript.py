@@ -38,6 +38,15 @@ class Segment:
 
 
 @dataclass(frozen=True, slots=True)
+class Detail:
+    """A string of a body that no reader is shown: an identifier, a setting, a key. Exact rules alone look at it."""
+
+    where: str
+    text: str
+    stage: Stage
+
+
+@dataclass(frozen=True, slots=True)
 class Window:
     """Characters of the judged text, all its segments joined; `context_chars` bounds the context shown beside it."""
 
@@ -59,11 +68,13 @@ class Transcript:
     """A conversation so far."""
 
     segments: tuple[Segment, ...]
+    details: tuple[Detail, ...] = ()
 
-    def followed_by(self, segments: tuple[Segment, ...]) -> "Transcript":
+    def followed_by(self, segments: tuple[Segment, ...], details: tuple[Detail, ...] = ()) -> "Transcript":
         """With the answer to it; the answer's segments form the next turn."""
         turn = 1 + max((segment.turn for segment in self.segments), default=-1)
-        return Transcript((*self.segments, *(replace(segment, turn=turn + segment.turn) for segment in segments)))
+        answer = (replace(segment, turn=turn + segment.turn) for segment in segments)
+        return Transcript((*self.segments, *answer), (*self.details, *details))
 
     def judged(self, stage: Stage) -> tuple[Segment, ...]:
         return tuple(segment for segment in self.segments if segment.stage is stage)
@@ -73,17 +84,21 @@ class Transcript:
         replayed = stage is Stage.REQUEST
         return tuple(s for s in self.segments if s.stage is stage or (replayed and s.replayed))
 
+    def details_of(self, stage: Stage) -> tuple[Detail, ...]:
+        """What exact rules look at besides."""
+        return tuple(detail for detail in self.details if detail.stage is stage)
+
     def unseen(self, stage: Stage) -> str:
         """What of the judged part no reader can see; empty when there is nothing."""
         return ", ".join(f"{segment.unseen} in {segment.where}" for segment in self.judged(stage) if segment.unseen)
 
+    def speaks(self, stage: Stage) -> bool:
+        """Whether there is more to judge than details."""
+        return any(segment.text.strip() or segment.images or segment.unseen for segment in self.scanned(stage))
+
     def stages(self, among: tuple[Stage, ...]) -> tuple[Stage, ...]:
         """Those that have anything to judge."""
-        return tuple(
-            stage
-            for stage in among
-            if any(segment.text.strip() or segment.images or segment.unseen for segment in self.scanned(stage))
-        )
+        return tuple(stage for stage in among if self.speaks(stage) or self.details_of(stage))
 
     def length(self, stage: Stage) -> int:
         """Characters to be judged."""

@@ -60,7 +60,7 @@ def compile_pattern(pattern: str) -> Pattern:
 
 def matches(pattern: Pattern, text: str) -> Iterator[Match]:
     """Every non-overlapping match that is not empty."""
-    for match in pattern.finditer(text.translate(_SURROGATES)):
+    for match in pattern.finditer(text if text.isascii() else text.translate(_SURROGATES)):
         start, end = match.span()
         if end > start:
             yield match

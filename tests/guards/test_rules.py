@@ -6,11 +6,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guards.checks import Block, RegexCheck, SecretsCheck, Stage
-from guards.rules.normal import normalise
+from guards.rules.escapes import unescape, unescaped
+from guards.rules.normal import erase, normalise
 from guards.rules.regex_rule import compile_pattern, matches
 from guards.rules.scan import RuleScanner
 from guards.rules.secrets_rule import SecretScanner, entropy_bits
-from guards.transcript import Segment
+from guards.rules.span import Span
+from guards.transcript import Detail, Segment
 
 # Made up, and put together here so that scanners of this repository do not take them for real ones.
 B62 = "a1B2c3D4e5F6g7H8i9J0kLmNoPqRsTuVwXyZ"
@@ -94,15 +96,105 @@ def test_a_normalised_span_lies_in_the_original(text: str) -> None:
     normal = normalise(text)
     if normal is None:
         return
-    assert len(normal.text) == len(normal.origins) == len(normal.ends)
     for index in range(len(normal.text)):
         start, end = normal.span(index, index + 1)
         assert 0 <= start < end <= len(text)
 
 
-@given(st.text(st.characters(codec="ascii")))
-def test_an_ascii_text_is_its_own_normal_form(text: str) -> None:
-    assert normalise(text) is None
+@given(st.text(st.characters(codec="ascii", exclude_categories=["Cc"])))
+def test_a_printable_ascii_text_is_its_own_normal_form(text: str) -> None:
+    assert normalise(f"{text}\t\n\r\f") is None
+
+
+@given(st.text(st.sampled_from("\\u0041x&#;%2dDU{}nab d83e😀\x08")))
+def test_a_span_of_the_escapes_meaning_lies_in_the_original(text: str) -> None:
+    copies = (*unescaped(text), erase(text))
+    for copy in (copies[0], copies[-1]):
+        for index in range(len(copy.text) if copy is not None else 0):
+            assert copy is not None
+            start, end = copy.span(index, index + 1)
+            assert 0 <= start < end <= len(text)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        (r"PROJECT\u002dAURA7", "PROJECT-AURA7"),
+        (r"PROJECT\\\\u002dAURA7", "PROJECT-AURA7"),
+        (r"PROJECT\u{2d}AURA7", "PROJECT-AURA7"),
+        (r"PROJECT\U0000002dAURA7", "PROJECT-AURA7"),
+        (r"PROJECT\x2dAURA7", "PROJECT-AURA7"),
+        (r"PROJECT\055AURA7", "PROJECT-AURA7"),
+        (r"a\tb\\nc", "a\tb\nc"),
+        (r"\ud83d\ude00", "😀"),
+        (r"\uffff\U00110000", "\uffff\\U00110000"),
+        ("PROJECT&#45;AURA7 PROJECT%2DAURA7 &amp;", "PROJECT-AURA7 PROJECT-AURA7 &"),
+    ],
+)
+def test_escapes_are_read_for_what_they_stand_for(written: str, meant: str) -> None:
+    copy = unescape(written)
+    assert copy is not None
+    assert copy.text == meant
+
+
+def test_a_long_run_of_backslashes_is_read_in_linear_time() -> None:
+    assert unescape("\\" * 300_000 + "q") is None
+
+
+def _found(text: str) -> list[str]:
+    check = RegexCheck.model_validate_json(
+        '{"id": "c", "stage": ["request"], "rule": "regex", "pattern": "\\\\bPROJECT-AURA\\\\d", "block": {}}'
+    )
+    spans = RuleScanner().scan(check, [Segment("user", "m", text, Stage.REQUEST, 0)])
+    return [text[span.start : span.end] for span in spans]
+
+
+@pytest.mark.parametrize("dash", "\u2010\u2011\u2012\u2013\u2014\u2015\u2212\ufe58\ufe63\uff0d")
+def test_a_dash_of_any_kind_is_a_hyphen(dash: str) -> None:
+    assert _found(f"It is PROJECT{dash}AURA7.") == [f"PROJECT{dash}AURA7"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        r'print("\tPROJECT-AURA7")',
+        r'{"q":"PROJECT\u002dAURA7"}',
+        r'{"q":"PROJECT\u002dAURA7", "z',
+        json.dumps({"body": r'{"q":"PROJECT\u002dAURA7"}'}),
+        r"\u005cu0050ROJECT-AURA7",
+        "PRO\x00JECT-AURA7",
+        "PRO\x7fJECT-AU\x9fRA7",
+        "PROX\x08JECT-AURA7",
+        "PRO\x08JECT-AURA7",
+        "".join(letter + "\u0336" for letter in "PROJECT-AURA7"),
+        "PROJECT-AURA\u0667",
+        "\u13e2ROJEC\u1d1b-AU\u0280A7",
+        "one\u2028PROJECT-AURA7",
+    ],
+)
+def test_a_word_is_found_behind_escapes_controls_marks_and_lookalikes(text: str) -> None:
+    assert _found(text)
+    assert all(found in text for found in _found(text))
+
+
+@pytest.mark.parametrize("around", ["AWS_{}", "{}_old", "_{}_", r'{{"env":"A=1\n{}"}}', "k={}."])
+def test_a_key_is_found_between_underscores_and_behind_an_escape(around: str) -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLE"
+    text = around.format(key)
+    check = SecretsCheck(id="s", stage=(Stage.REQUEST,), rule="secrets", block=Block())
+    spans = RuleScanner().scan(check, [Segment("user", "m", text, Stage.REQUEST, 0)])
+    assert {text[span.start : span.end] for span in spans} == {key}
+
+
+def test_a_key_inside_a_longer_word_is_none() -> None:
+    key = "AKIA" + "IOSFODNN7EXAMPLE"
+    assert [*SecretScanner().find(f"x{key}"), *SecretScanner().find(f"{key}x")] == []
+
+
+def test_a_span_in_a_detail_says_which_and_where() -> None:
+    check = SecretsCheck(id="s", stage=(Stage.REQUEST,), rule="secrets", block=Block())
+    details = [Detail("a", "harmless", Stage.REQUEST), Detail("b", "is AKIA" + "IOSFODNN7EXAMPLE", Stage.REQUEST)]
+    assert RuleScanner().scan(check, [], details) == (Span("b", 3, 23, "aws_access_key"),)
 
 
 FULL_WIDTH, BOLD, CIRCLED = (
