@@ -85,6 +85,8 @@ def finding_record(finding: Finding) -> dict[str, JSON]:
         record["spans"] = [
             {"where": span.where, "start": span.start, "end": span.end, "kind": span.kind} for span in finding.spans
         ]
+    if finding.unseen:
+        record["unseen"] = finding.unseen
     if finding.unread:
         record["unread"] = finding.unread
     return record

@@ -1,14 +1,24 @@
 """One guarded chat completion: request judged, upstream asked, answer held and judged, outcome. Knows no framework."""
 
+import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from typing import Final
 
 from canvas import JSON
-from guards.chat_outcomes import JSON_TYPE, UNREAD, Unjudged, as_events, error_outcome, unread_outcome, verdict_headers
+from guards.chat_outcomes import (
+    JSON_TYPE,
+    UNREAD,
+    Unjudged,
+    as_events,
+    error_outcome,
+    failed_headers,
+    unread_outcome,
+    verdict_headers,
+)
 from guards.checks import Stage
-from guards.dialects.chat import ChatRequest, answer_segments, parse_answer
+from guards.dialects.chat import ChatRequest
 from guards.dialects.chat_blocks import (
     DONE_EVENT,
     Refusal,
@@ -18,19 +28,19 @@ from guards.dialects.chat_blocks import (
     refusal_body,
     refusal_events,
 )
-from guards.dialects.chat_stream import ChatAssembler
-from guards.errors import InvalidAnswer, InvalidConversation, UnknownModel, UpstreamFailed
+from guards.errors import InvalidConversation, UnknownModel, UpstreamFailed
+from guards.held_answer import FIRST_ERROR_STATUS, HeldAnswer, header_details, is_stream, passed_back, take_apart
 from guards.policy import OnError, Policy
 from guards.policy_book import PolicyBook
 from guards.release import Outcome, Relay
 from guards.screen import Caller, Guard
-from guards.transcript import Segment
 from guards.upstream import Upstream, UpstreamReply, UpstreamRequest
 from guards.verdict import Action, Verdict, strictest
 
 MAX_ANSWER_BYTES: Final = 64 << 20  # held in memory; a 128,000-token answer streamed token by token is some 30 MiB
 PASSED_ON: Final = frozenset({"accept", "user-agent", "traceparent", "tracestate", "openai-beta", "idempotency-key"})
-_FIRST_ERROR_STATUS: Final = 400
+LOOP_BYTES: Final = 64 << 10  # taken apart in about 5 ms; a longer answer is left to a thread
+_STATUSES: Final = (*range(200, 300), *range(400, 600))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,16 +55,6 @@ class Asked:
     caller: Caller
     request_id: str
     started_s: float
-
-
-@dataclass(frozen=True, slots=True)
-class Held:
-    """A whole answer and the texts in it; `fault` says why they could not be found."""
-
-    body: bytes
-    segments: tuple[Segment, ...] = ()
-    usage: JSON = None
-    fault: str = ""
 
 
 class ChatProxy:
@@ -109,32 +109,29 @@ class ChatProxy:
         try:
             async with AsyncExitStack() as opened:
                 reply = await opened.enter_async_context(asked.upstream.send(sent))
-                if reply.status < _FIRST_ERROR_STATUS and _is_stream(reply) and not _judges_answers(asked.policy):
-                    headers = {**_passed_back(reply), **verdict_headers(asked.policy, verdicts, judged_s)}
+                if reply.status not in _STATUSES:  # a redirect is not followed: it would carry the key elsewhere
+                    raise UpstreamFailed(f"the upstream answered with status {reply.status}, which is no answer")  # noqa: TRY301
+                if reply.status < FIRST_ERROR_STATUS and is_stream(reply.headers) and not _judges_answers(asked.policy):
+                    headers = {**passed_back(reply.headers), **verdict_headers(asked.policy, verdicts, judged_s)}
                     return Relay(reply.status, headers, _until_broken(reply.body), opened.pop_all().aclose)
                 return await self._answer(asked, reply, verdicts, judged_s)
         except UpstreamFailed as error:
-            headers = {**JSON_TYPE, **verdict_headers(asked.policy, verdicts, judged_s)}
+            headers = failed_headers(asked.policy, verdicts, judged_s)
             return error_outcome(error.status, headers, error_object(str(error), "server_error", "upstream_failed"))
         except InvalidConversation as error:  # this upstream takes less than the API allows
-            headers = {**JSON_TYPE, **verdict_headers(asked.policy, verdicts, judged_s)}
+            headers = failed_headers(asked.policy, verdicts, judged_s)
             return error_outcome(400, headers, error_object(str(error), "invalid_request_error", None, error.param))
 
     async def _answer(self, asked: Asked, reply: UpstreamReply, before: Sequence[Verdict], judged_s: float) -> Outcome:
-        """Hold the whole answer, judge it, release or replace it."""
-        headers = _passed_back(reply)
-        if reply.status >= _FIRST_ERROR_STATUS:  # the upstream's own error, as itself
-            body = b"".join([chunk async for chunk in self._bounded(reply.body)])
-            ours = verdict_headers(asked.policy, before, judged_s)
-            return Outcome(reply.status, {**headers, **ours}, body, as_events(body))
-        streamed = _is_stream(reply)
-        held = await self._hold(reply, streamed=streamed)
+        """Hold the whole answer, an error too, judge it, release or replace it."""
+        headers = passed_back(reply.headers)
+        held = await self._hold(asked, reply)
         if held.fault and _judges_answers(asked.policy) and asked.policy.on_error is OnError.BLOCK:
             return unread_outcome(asked.policy, before, judged_s, Unjudged(Stage.RESPONSE, (held.fault,)))
         judging_s = self._clock_s()
         after = await self._guard.screen(
             asked.policy,
-            asked.request.transcript.followed_by(held.segments),
+            asked.request.transcript.followed_by(held.segments, (*held.details, *header_details(headers))),
             (Stage.RESPONSE, Stage.TOOL_CALL),
             caller=asked.caller,
             request_id=asked.request_id,
@@ -146,24 +143,19 @@ class ChatProxy:
         ours = verdict_headers(asked.policy, verdicts, judged_s)
         if held.fault and _judges_answers(asked.policy):
             ours["x-readgate-verdict"] = UNREAD
-        events = held.body if streamed else as_events(held.body)
+        as_they_came = is_stream(reply.headers) and reply.status < FIRST_ERROR_STATUS
+        events = held.body if as_they_came else as_events(held.body)
         return Outcome(reply.status, {**headers, **ours}, held.body, events)
 
-    async def _hold(self, reply: UpstreamReply, *, streamed: bool) -> Held:
-        """All of an answer; what cannot be taken apart is a fault, not an exception: its bytes may yet be allowed."""
-        chunks = [chunk async for chunk in self._bounded(reply.body)]
-        body = b"".join(chunks)
-        try:
-            if streamed:
-                assembler = ChatAssembler()
-                assembler.feed(body)
-                assembler.close()
-                return Held(body, assembler.segments, assembler.usage)
-            answer = parse_answer(body)
-            usage = answer.get("usage") if isinstance(answer, Mapping) else None
-            return Held(body, answer_segments(answer), usage)
-        except InvalidAnswer as error:
-            return Held(body, fault=str(error))
+    async def _hold(self, asked: Asked, reply: UpstreamReply) -> HeldAnswer:
+        """All of an answer, taken apart."""
+        body = b"".join([chunk async for chunk in self._bounded(reply.body)])
+
+        def work() -> HeldAnswer:
+            choices = asked.request.choices
+            return take_apart(body, status=reply.status, streamed=is_stream(reply.headers), choices=choices)
+
+        return work() if len(body) <= LOOP_BYTES else await asyncio.to_thread(work)
 
     async def _bounded(self, body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
         held = 0
@@ -196,19 +188,6 @@ def _stopped(verdicts: Sequence[Verdict]) -> bool:
 
 def _judges_answers(policy: Policy) -> bool:
     return bool(policy.at(Stage.RESPONSE) or policy.at(Stage.TOOL_CALL))
-
-
-def _is_stream(reply: UpstreamReply) -> bool:
-    return reply.headers.get("content-type", "").startswith("text/event-stream")
-
-
-def _passed_back(reply: UpstreamReply) -> dict[str, str]:
-    """The upstream's headers, less what would read as a verdict of ours."""
-    named = ((name.lower(), value) for name, value in reply.headers.items())
-    kept = {name: value for name, value in named if not name.startswith("x-readgate-")}
-    if "x-request-id" in kept:
-        kept["x-upstream-request-id"] = kept.pop("x-request-id")
-    return kept
 
 
 async def _until_broken(body: AsyncIterator[bytes]) -> AsyncIterator[bytes]:

@@ -28,14 +28,14 @@ class Section(BaseModel):
 class Block(Section):
     """Refuse the text; `message` replaces the policy's own."""
 
-    at: Annotated[float, Field(ge=0, strict=False, allow_inf_nan=False)] | None = None
+    at: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
     message: Annotated[str, Field(min_length=1)] | None = None
 
 
 class Flag(Section):
     """Let the text go, and say so."""
 
-    at: Annotated[float, Field(ge=0, strict=False, allow_inf_nan=False)] | None = None
+    at: Annotated[float, Field(ge=0, allow_inf_nan=False)] | None = None
 
 
 class _Check(Section):

@@ -104,10 +104,10 @@ class Policy(Section):
         Field(min_length=1, max_length=MAX_CHECKS, strict=False),
     ]
     on_error: Annotated[OnError, Field(strict=False)] = OnError.BLOCK
-    timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S, strict=False, allow_inf_nan=False)] = 2.0
+    timeout_s: Annotated[float, Field(gt=0, le=MAX_TIMEOUT_S, allow_inf_nan=False)] = 2.0
     stream: Stream = Stream()
     blocked: Blocked = Blocked()
-    sample: Annotated[float, Field(gt=0, le=1, strict=False, allow_inf_nan=False)] = 1.0
+    sample: Annotated[float, Field(gt=0, le=1, allow_inf_nan=False)] = 1.0
 
     @model_validator(mode="after")
     def _sample_only_shadows(self) -> Self:

@@ -7,7 +7,12 @@ from canvas import Decision, Question, ReadOptions, State
 
 
 class ReadFailed(Exception):
-    """The read did not happen; a policy's `on_error` decides what follows."""
+    """The read did not happen; a policy's `on_error` decides what follows.
+
+    `retry_after_s` is set by those that mean only that the reader is busy.
+    """
+
+    retry_after_s: float | None = None
 
 
 class Reader(Protocol):

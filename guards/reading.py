@@ -9,7 +9,7 @@ from collections.abc import Coroutine, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Final, TypeVar
 
-from canvas import CanvasError, Decision, InvalidRead
+from canvas import CanvasError, Decision, InvalidRead, InvalidState
 from canvas.errors import StateTooLong
 from guards.checks import ReadCheck, Stage
 from guards.policy import Policy
@@ -24,6 +24,12 @@ OVERLAP_CHARS: Final = 256  # longer than most sentences, so that no sentence is
 FILL: Final = 0.8  # tokens a character vary within a text; a window that still does not fit is halved
 
 _log = logging.getLogger("readgate.guards")
+
+
+class TextTooLong(ReadFailed):
+    """A text that would take more windows than are read."""
+
+
 _Result = TypeVar("_Result")
 
 
@@ -55,7 +61,7 @@ async def read_stage(reader: Reader, job: Job, checks: Sequence[ReadCheck]) -> S
     if not checks:
         return StageRead()
     if unseen:
-        outcome = Unread(f"could not see {unseen}")
+        outcome = Unread(f"could not see {unseen}", permanent=True)
     elif not any(segment.images or segment.text.strip() for segment in judged):
         outcome = Empty()
     else:
@@ -64,7 +70,11 @@ async def read_stage(reader: Reader, job: Job, checks: Sequence[ReadCheck]) -> S
                 return await _read(reader, job, checks)
         except TimeoutError:
             outcome = Unread(f"not read within {job.policy.timeout_s:g} s")
-        except (ReadFailed, CanvasError) as error:
+        except (InvalidState, TextTooLong) as error:
+            outcome = Unread(f"{type(error).__name__}: {error}", permanent=True)
+        except ReadFailed as error:
+            outcome = Unread(f"{type(error).__name__}: {error}", retry_after_s=error.retry_after_s)
+        except CanvasError as error:
             outcome = Unread(f"{type(error).__name__}: {error}")
         except Exception as error:  # noqa: BLE001 (a broken reader must not open the gate: it becomes the outcome)
             _log.exception("a read broke")
@@ -126,6 +136,6 @@ def _split(window: Window, rendered_chars: int, state_tokens: int, limit_tokens:
         raise ReadFailed(f"{limit_tokens} tokens of state are too few for {MIN_WINDOW_CHARS} characters of text")
     overlap = min(OVERLAP_CHARS, size // 4)
     if length > MAX_WINDOWS * (size - overlap):
-        raise ReadFailed(f"{length} characters need more than {MAX_WINDOWS} windows of {size}")
+        raise TextTooLong(f"{length} characters need more than {MAX_WINDOWS} windows of {size}")
     parts = windows(length, size, overlap, context)
     return [Window(window.start + part.start, window.start + part.end, part.context_chars) for part in parts]

@@ -15,8 +15,8 @@ _DROPPED: Final = frozenset(
     {"connection", "keep-alive", "proxy-authenticate", "proxy-authorization", "te", "trailer", "transfer-encoding"}
     | {"upgrade", "content-length", "content-encoding", "server", "date", "set-cookie"}
 )
-# The connection failed before a reply began; a timeout while waiting is not among them: it may still be generating.
-_RETRIED: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout, httpx.RemoteProtocolError)
+# No connection could be made. Whatever fails later may already be generating, a closed connection too.
+_RETRIED: Final = (httpx.ConnectError, httpx.ConnectTimeout, httpx.PoolTimeout)
 
 
 class RelayUpstream:

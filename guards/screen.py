@@ -16,7 +16,7 @@ from guards.reader import Reader
 from guards.reading import Job, StageRead, read_stage, together
 from guards.rules.scan import RuleScanner
 from guards.transcript import Transcript
-from guards.verdict import Found, Outcome, Unread, Verdict, judge
+from guards.verdict import Empty, Found, Outcome, Unread, Verdict, judge
 
 THREAD_CHARS: Final = 20_000  # rules take about 1 ms for this much: longer texts leave the event loop
 
@@ -63,9 +63,11 @@ class Guard:
             for stage in transcript.stages(tuple(stages))
             if policy.at(stage)
         ]
-        return tuple(await together(self._judge(job, request_id) for job in jobs))
+        verdicts = await together(self._judge(job, request_id) for job in jobs)
+        return tuple(verdict for verdict in verdicts if verdict is not None)
 
-    async def _judge(self, job: Job, request_id: str) -> Verdict:
+    async def _judge(self, job: Job, request_id: str) -> Verdict | None:
+        """None where there was no text, and nothing in what surrounds it."""
         started_s = self._clock_s()
         outcomes: dict[str, Outcome] = {}
         read = StageRead()
@@ -79,20 +81,26 @@ class Guard:
             read = await read_stage(self._reader, job, reads)
             outcomes.update(read.outcomes)
         verdict = judge(job.policy, job.stage, outcomes)
+        if not verdict.findings and not job.transcript.speaks(job.stage):
+            return None
         elapsed_s = self._clock_s() - started_s
         self._meter.judged(verdict, elapsed_s)
         self._record(job, verdict, read, request_id, elapsed_s)
         return verdict
 
     async def _scan(self, check: RuleCheck, job: Job) -> Outcome:
-        segments = job.transcript.scanned(job.stage)
+        segments, details = job.transcript.scanned(job.stage), job.transcript.details_of(job.stage)
         try:
-            if sum(len(segment.text) for segment in segments) > THREAD_CHARS:
-                return Found(await asyncio.to_thread(self._rules.scan, check, segments))
-            return Found(self._rules.scan(check, segments))
+            if sum(len(one.text) for one in (*segments, *details)) > THREAD_CHARS:
+                spans = await asyncio.to_thread(self._rules.scan, check, segments, details)
+            else:
+                spans = self._rules.scan(check, segments, details)
         except Exception as error:  # noqa: BLE001 (whatever it is, the text was not scanned: the finding says so)
             _log.exception("check %s of policy %s could not run", check.id, job.policy.name)
             return Unread(f"the rule failed: {type(error).__name__}")
+        if not spans and not job.transcript.speaks(job.stage):
+            return Empty()  # identifiers and keys alone: no text about which a rule could be said to have run
+        return Found(spans, job.transcript.untold(job.stage))
 
     def _record(self, job: Job, verdict: Verdict, read: StageRead, request_id: str, elapsed_s: float) -> None:
         record: dict[str, JSON] = {

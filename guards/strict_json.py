@@ -57,10 +57,11 @@ def parse(body: bytes, *, depth: int = MAX_DEPTH) -> JSON:
 def parse_keeping_all(body: str | bytes, *, depth: int = MAX_DEPTH) -> JSON:
     """A model's words, which we do not get to refuse for their form: every value of a repeated key is kept.
 
-    The second stands under a key of its own, so that it is judged as well. A stream may cut a surrogate pair.
+    The second stands under a key of its own, so that it is judged as well. A stream may cut a surrogate pair, and
+    servers written in Python say NaN or -Infinity for a log-probability: no text hides in a number.
     """
-    value = _load(body, _keep, depth)
-    _check(value, depth=depth, surrogates=False, repeated=False)
+    value = _load(body, _keep, depth, constant=float)
+    _check(value, depth=depth, surrogates=False, repeated=False, finite=False)
     return value
 
 
@@ -74,10 +75,15 @@ def _keep(pairs: _Pairs) -> dict[str, Any]:
     return fields
 
 
-def _load(body: str | bytes, build: Callable[[_Pairs], dict[str, Any]], depth: int) -> JSON:
+def _load(
+    body: str | bytes,
+    build: Callable[[_Pairs], dict[str, Any]],
+    depth: int,
+    constant: Callable[[str], float] | None = None,
+) -> JSON:
     try:
         text = body.decode() if isinstance(body, bytes) else body
-        return json.loads(text, object_pairs_hook=build, parse_constant=_refuse_constant)
+        return json.loads(text, object_pairs_hook=build, parse_constant=constant or _refuse_constant)
     except UnicodeDecodeError as error:
         raise _not_json(error.start, "the body is not UTF-8") from error
     except json.JSONDecodeError as error:
@@ -88,7 +94,7 @@ def _load(body: str | bytes, build: Callable[[_Pairs], dict[str, Any]], depth: i
         raise _not_json(0, str(error)) from error
 
 
-def _check(value: JSON, *, depth: int, surrogates: bool, repeated: bool) -> None:
+def _check(value: JSON, *, depth: int, surrogates: bool, repeated: bool, finite: bool = True) -> None:
     """Walk without recursion; cheap, since a body is mostly a few long strings."""
     stack: list[tuple[object, Place]] = [(value, ())]
     while stack:
@@ -97,7 +103,7 @@ def _check(value: JSON, *, depth: int, surrogates: bool, repeated: bool) -> None
             if surrogates:
                 _refuse_surrogate(node, place)
         elif isinstance(node, float):
-            if not math.isfinite(node):
+            if finite and not math.isfinite(node):
                 raise InvalidJson(place, "Number is too large", "finite_number")
         elif isinstance(node, dict | list):
             if len(place) >= depth:

@@ -92,6 +92,11 @@ class Transcript:
         """What of the judged part no reader can see; empty when there is nothing."""
         return ", ".join(f"{segment.unseen} in {segment.where}" for segment in self.judged(stage) if segment.unseen)
 
+    def untold(self, stage: Stage) -> str:
+        """What of the judged part holds no text for exact rules; empty when there is nothing."""
+        kinds = ((s.unseen or ("an image" if s.images else ""), s.where) for s in self.scanned(stage))
+        return ", ".join(f"{kind} in {where}" for kind, where in kinds if kind)
+
     def speaks(self, stage: Stage) -> bool:
         """Whether there is more to judge than details."""
         return any(segment.text.strip() or segment.images or segment.unseen for segment in self.scanned(stage))

@@ -51,16 +51,23 @@ class Measured:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """What an exact rule found, perhaps nothing."""
+    """What an exact rule found, perhaps nothing; `unseen` names what holds no text for it: pictures, sound, files."""
 
     spans: tuple[Span, ...]
+    unseen: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """The check could not run, and why."""
+    """The check could not run, and why.
+
+    `permanent`: because of the text itself, so that it will not run next time either. `retry_after_s`: the reader was
+    only busy.
+    """
 
     reason: str
+    permanent: bool = False
+    retry_after_s: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +91,10 @@ class Finding:
     value: float | None = None
     threshold: float | None = None
     spans: tuple[Span, ...] = ()
+    unseen: str = ""
     unread: str = ""
+    permanent: bool = False
+    retry_after_s: float | None = None
 
     @property
     def acts(self) -> bool:
@@ -170,10 +180,16 @@ def measure(check: ReadCheck, distribution: Distribution) -> float:
 def _finding(check: Check, outcome: Measured | Found | Unread) -> Finding:
     match outcome:
         case Unread():
-            return Finding(check, Action.PASS, unread=outcome.reason)
+            return Finding(
+                check,
+                Action.PASS,
+                unread=outcome.reason,
+                permanent=outcome.permanent,
+                retry_after_s=outcome.retry_after_s,
+            )
         case Found():
             action = _exact(check) if outcome.spans else Action.PASS
-            return Finding(check, action, spans=outcome.spans)
+            return Finding(check, action, spans=outcome.spans, unseen=outcome.unseen)
         case Measured():
             return _measured(check, outcome)
         case _:

@@ -1,7 +1,8 @@
 """Chat completions in, transcripts out: every text of a request and of an answer. Knows no policies.
 
 A field that is not known here is judged when it holds text: what a model could have been told, or a person be shown,
-is read. Only fields that the API defines as identifiers, numbers or settings are left out.
+is read. Fields that the API defines as identifiers or settings, and all keys, are details: exact rules alone look at
+them. Of a request the application's own part (system text, tool definitions, the form asked for) is accused by none.
 """
 
 from collections.abc import Iterator, Mapping
@@ -10,12 +11,14 @@ from typing import Final
 
 from canvas import JSON
 from guards.checks import Stage
+from guards.dialects.chat_details import ChatDetails
 from guards.dialects.chat_logprobs import logprobs_segments
 from guards.dialects.chat_message import message_segments
+from guards.dialects.chat_words import place
 from guards.dialects.json_texts import METADATA, unknown_segments
 from guards.errors import InvalidAnswer, InvalidConversation
 from guards.strict_json import InvalidJson, parse, parse_keeping_all
-from guards.transcript import Segment, Transcript
+from guards.transcript import Detail, Segment, Transcript
 
 MAX_MESSAGES: Final = 4096
 MAX_CHOICES: Final = 128  # the API's own limit of n
@@ -28,9 +31,12 @@ _SETTINGS: Final = METADATA | frozenset(
     | {"reasoning_effort", "verbosity", "store", "metadata", "audio", "prompt_cache_key", "safety_identifier"}
     | {"prompt_cache_retention"}
 )
+_APPLICATION: Final = frozenset({"tools", "functions", "response_format", "model", "messages"})
 _CONTEXT_ROLES: Final = frozenset({"system", "developer"})
-_ROLES: Final = _CONTEXT_ROLES | {"user", "assistant", "tool", "function"}
-_ANSWER_FIELDS: Final = METADATA | {"choices"}
+_TOOL_ROLES: Final = frozenset({"tool", "function"})
+_ROLES: Final = _CONTEXT_ROLES | _TOOL_ROLES | {"user", "assistant"}
+_ANSWER_FIELDS: Final = METADATA | {"choices", "error"}
+_ERROR_FIELDS: Final = METADATA | {"message", "code", "param", "status"}
 _CHOICE_FIELDS: Final = METADATA | {"message", "delta", "logprobs"}
 
 
@@ -83,10 +89,18 @@ def request_transcript(fields: Mapping[str, JSON]) -> Transcript:
     segments: list[Segment] = []
     for key, value in fields.items():
         if key not in _SETTINGS:
-            segments.extend(unknown_segments(key, value, Stage.REQUEST, 0))
+            segments.extend(unknown_segments(place("", key), value, Stage.REQUEST, 0))
+    settings = ChatDetails(Stage.REQUEST)
+    settings.take({key: value for key, value in fields.items() if key not in _APPLICATION}, "")
+    details = [*settings.details()]
     for turn, message in enumerate(messages):
-        segments.extend(_request_message(message, turn, last=turn == len(messages) - 1))
-    return Transcript(tuple(segments))
+        last = turn == len(messages) - 1
+        segments.extend(_request_message(message, turn, last=last))
+        if isinstance(message, Mapping) and (last or message.get("role") not in _CONTEXT_ROLES):
+            of_message = ChatDetails(Stage.TOOL_RESULT if message.get("role") in _TOOL_ROLES else Stage.REQUEST)
+            of_message.take(message, f"messages[{turn}]")
+            details.extend(of_message.details())
+    return Transcript(tuple(segments), tuple(details))
 
 
 def parse_answer(body: bytes) -> JSON:
@@ -103,19 +117,49 @@ def answer_segments(answer: JSON) -> tuple[Segment, ...]:
         raise InvalidAnswer("the upstream's answer is not an object")
     fields = answer
     choices = fields.get("choices")
-    if choices is None and fields.get("error") is not None:
-        return ()  # the upstream's own failure, passed on as itself: no model's text
+    error = fields.get("error")
+    if choices is None and error is not None:
+        choices = []
     if not isinstance(choices, list):
         raise InvalidAnswer("the upstream's answer has no choices")
-    segments: list[Segment] = []
+    segments: list[Segment] = [*_beside_the_error(error)]
     for key, value in fields.items():
         if key not in _ANSWER_FIELDS:
-            segments.extend(unknown_segments(key, value, Stage.RESPONSE, 0))
+            segments.extend(unknown_segments(place("", key), value, Stage.RESPONSE, 0))
     for index, choice in enumerate(choices):
         if not isinstance(choice, dict):
             raise InvalidAnswer(f"choices[{index}] is not an object")
         segments.extend(_choice(choice, f"choices[{index}]"))
     return tuple(segments)
+
+
+def _beside_the_error(error: JSON) -> Iterator[Segment]:
+    """An error's own words are the upstream's: details. Whatever else it holds may be a model's."""
+    if isinstance(error, Mapping):
+        for key, value in error.items():
+            if key not in _ERROR_FIELDS:
+                yield from unknown_segments(place("error", key), value, Stage.RESPONSE, 0)
+
+
+def answer_details(answer: JSON) -> tuple[Detail, ...]:
+    """Every string and key of an answer, whatever its shape."""
+    details = ChatDetails(Stage.RESPONSE)
+    details.take(answer, "")
+    return details.details()
+
+
+def failure_texts(body: bytes) -> tuple[tuple[Segment, ...], tuple[Detail, ...]]:
+    """What an answer with an error's status holds, whatever its form."""
+    try:
+        answer = parse_answer(body)
+    except InvalidAnswer:
+        return (), (Detail("the body", body.decode("utf-8", "replace"), Stage.RESPONSE),)
+    fields: dict[str, JSON] = {"error": {}}
+    fields.update(answer if isinstance(answer, Mapping) else {"body": answer})
+    try:
+        return answer_segments(fields), answer_details(answer)
+    except InvalidAnswer:
+        return tuple(unknown_segments("the body", answer, Stage.RESPONSE, 0)), answer_details(answer)
 
 
 def _request_message(message: JSON, turn: int, *, last: bool) -> Iterator[Segment]:
@@ -129,7 +173,7 @@ def _request_message(message: JSON, turn: int, *, last: bool) -> Iterator[Segmen
     if role not in _ROLES:
         raise InvalidConversation(f"{where}.role", f"{where}.role: {role!r} is none of {', '.join(sorted(_ROLES))}")
     stage: Stage | None = Stage.REQUEST
-    if role in {"tool", "function"}:
+    if role in _TOOL_ROLES:
         stage = Stage.TOOL_RESULT
     elif role != "user" and not last:  # the last message is always judged, whatever its role claims
         stage = None
@@ -164,5 +208,5 @@ def _choice(choice: Mapping[str, JSON], where: str) -> Iterator[Segment]:
             yield segment
     for key, value in choice.items():
         if key not in _CHOICE_FIELDS:
-            yield from unknown_segments(f"{where}.{key}", value, Stage.RESPONSE, 0)
+            yield from unknown_segments(place(where, key), value, Stage.RESPONSE, 0)
     yield from logprobs_segments(choice.get("logprobs"), f"{where}.logprobs", spoken)

@@ -59,15 +59,39 @@ def blocked_error(verdict: Verdict) -> JSON:
     }
 
 
-def unread_error(verdict: Verdict | None, policy: str, stage: str, reasons: Sequence[str]) -> JSON:
+@dataclass(frozen=True, slots=True)
+class UnreadForm:
+    """How the error of an unread text is put: whose fault it is decides code and type."""
+
+    message: str
+    kind: str
+    code: str
+
+
+UNREADABLE: Final = UnreadForm(
+    "The text holds what cannot be checked, so it was not passed on: ", "invalid_request_error", "content_unreadable"
+)
+UNAVAILABLE: Final = UnreadForm(
+    "The text could not be checked, so it was not let through: ", "server_error", "guard_unavailable"
+)
+BUSY: Final = UnreadForm(
+    "The guard is busy, so the text was not checked and not let through; ask again later: ",
+    "server_error",
+    "guard_unavailable",
+)
+
+
+def unread_error(
+    verdict: Verdict | None, policy: str, stage: str, reasons: Sequence[str], form: UnreadForm = UNAVAILABLE
+) -> JSON:
     """The error of a text that could not be read, so was not let through."""
     unread = [] if verdict is None else [finding for finding in verdict.findings if finding.unread]
     return {
         "error": {
-            "message": "The text could not be checked, so it was not let through: " + "; ".join(reasons),
-            "type": "server_error",
+            "message": form.message + "; ".join(reasons),
+            "type": form.kind,
             "param": None,
-            "code": "guard_unavailable",
+            "code": form.code,
             "readgate": {
                 "policy": policy,
                 "stage": stage,

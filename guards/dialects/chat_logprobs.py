@@ -9,6 +9,7 @@ from typing import Final
 
 from canvas import JSON
 from guards.checks import Stage
+from guards.dialects.chat_words import place as name_place
 from guards.dialects.json_texts import leaves, unknown_segments
 from guards.transcript import Segment
 
@@ -27,7 +28,7 @@ def logprobs_segments(logprobs: JSON, where: str, spoken: Sequence[str]) -> Iter
     for name, entries in logprobs.items():
         lines: dict[str, list[str | bytes]] = {}
         for entry in entries if isinstance(entries, list) else [entries]:
-            for place, text in _texts(entry, f"{where}.{name}"):
+            for place, text in _texts(entry, name_place(where, name)):
                 lines.setdefault(place, []).append(text)
         for place, pieces in lines.items():
             line = "".join(piece for piece in pieces if isinstance(piece, str))
@@ -52,6 +53,6 @@ def _texts(value: JSON, place: str) -> Iterator[tuple[str, str | bytes]]:
             if key == _BYTES and isinstance(inner, list):
                 yield f"{place}.{_BYTES}", bytes(b for b in inner if isinstance(b, int) and 0 <= b <= _LAST_BYTE)
             elif key in _NAMED or not is_entry:
-                yield from _texts(inner, f"{place}.{key}" if is_entry else f"{place}[{rank}]")
+                yield from _texts(inner, name_place(place, key) if is_entry else f"{place}[{rank}]")
             else:
-                yield from ((f"{place}.{key}", f"{text}\n") for text in leaves({key: inner}))
+                yield from ((name_place(place, key), f"{text}\n") for text in (key, *leaves(inner)))

@@ -4,19 +4,21 @@ Requests and answers share it: what a message may hold is the same for both.
 """
 
 import base64
-import binascii
+import json
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from canvas import JSON, Image
 from guards.checks import Stage
+from guards.dialects.chat_words import place
 from guards.dialects.json_texts import METADATA, leaves, unknown_segments, without
 from guards.errors import InvalidAnswer
-from guards.strict_json import InvalidJson, parse_keeping_all
+from guards.rules.escapes import hides_letters, unescaped
 from guards.transcript import Segment
 
 _REASONING: Final = ("reasoning_content", "reasoning")
 _MESSAGE_FIELDS: Final = METADATA | {"content", "name", "refusal", "tool_calls", "function_call", "audio", *_REASONING}
+_ARGUMENTS: Final = frozenset({"arguments", "input"})
 _IMAGE_TYPES: Final = frozenset({"image/png", "image/jpeg"})
 
 
@@ -29,7 +31,7 @@ def message_segments(
             yield Segment(f"{role} reasoning", f"{where}.{key}", text, stage, turn)
     for key, value in fields.items():
         if key not in _MESSAGE_FIELDS:
-            yield from unknown_segments(f"{where}.{key}", value, stage, turn)
+            yield from unknown_segments(place(where, key), value, stage, turn)
     if (name := _text(fields.get("name"), f"{where}.name")) is not None:
         yield Segment(f"{role} name", f"{where}.name", name, stage, turn)
     yield from _content(fields.get("content"), role, f"{where}.content", stage, turn)
@@ -52,19 +54,26 @@ def _tool_calls(fields: Mapping[str, JSON], role: str, where: str, turn: int) ->
 
 
 def _tool_call(call: JSON, role: str, where: str, turn: int) -> Iterator[Segment]:
-    """Name and arguments as they are; and, where JSON escapes hide texts, those texts. Of any type of tool."""
-    found = list(leaves(without(call, METADATA)))
+    """Name and arguments as they are; and, where escapes hide letters, as they are meant. Of any type of tool."""
+    found = list(leaves(_written(without(call, METADATA))))
     if found:
         yield Segment(f"{role} tool call", where, "\n".join(found), Stage.TOOL_CALL, turn)
-    decoded: list[str] = []
     for text in found:
-        if "\\" in text:
-            try:
-                decoded.extend(leaves(parse_keeping_all(text)))
-            except InvalidJson:
-                continue  # not JSON after all: it has been taken as it is
-    if decoded:
-        yield Segment(f"{role} tool call, decoded", where, "\n".join(decoded), Stage.TOOL_CALL, turn)
+        meant = [copy.text for copy in unescaped(text)] if hides_letters(text) else []
+        if meant:
+            yield Segment(f"{role} tool call, decoded", where, meant[-1], Stage.TOOL_CALL, turn)
+
+
+def _written(call: JSON) -> JSON:
+    """Arguments that are no text, as the JSON they are: their keys and numbers say what is asked for."""
+    if isinstance(call, Mapping):
+        return {
+            key: json.dumps(inner, ensure_ascii=False)
+            if key in _ARGUMENTS and isinstance(inner, Mapping | list)
+            else _written(inner)
+            for key, inner in call.items()
+        }
+    return call
 
 
 def _content(content: JSON, role: str, where: str, stage: Stage | None, turn: int) -> Iterator[Segment]:
@@ -80,15 +89,18 @@ def _content(content: JSON, role: str, where: str, stage: Stage | None, turn: in
         if not isinstance(part, dict):
             raise InvalidAnswer(f"{place}: must be an object")
         fields = part
-        match fields.get("type"):
+        kind = fields.get("type")
+        if not isinstance(kind, str):
+            raise InvalidAnswer(f"{place}.type: must be a text")
+        match kind:
             case "text" | "refusal" | "thinking" | "reasoning":
                 yield Segment(role, place, "\n".join(_plain(fields)), stage, turn)
             case "image_url":
                 yield _image(fields, role, place, stage, turn)
-            case kind:
+            case _:
                 known = kind if kind in {"input_audio", "file", "video_url"} else "a part of an unknown type"
                 text = "\n".join(leaves(without(fields, METADATA | {"input_audio", "file"})))
-                yield Segment(role, place, text, stage, turn, unseen=str(known))
+                yield Segment(role, place, text, stage, turn, unseen=known)
 
 
 def _plain(part: Mapping[str, JSON]) -> Sequence[str]:
@@ -109,7 +121,7 @@ def _image(part: Mapping[str, JSON], role: str, where: str, stage: Stage | None,
         return Segment(role, where, text, stage, turn, unseen="an image that is no PNG or JPEG data URL")
     try:
         decoded = base64.b64decode(data, validate=True)
-    except binascii.Error as error:
+    except ValueError as error:  # also for a character that is not ASCII
         raise InvalidAnswer(f"{where}.image_url.url: not base64: {error}") from error
     return Segment(role, where, text, stage, turn, images=(Image(media_type, decoded),))
 

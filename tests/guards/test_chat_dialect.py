@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 
 from guards.checks import Stage
-from guards.dialects.chat import answer_segments, parse_answer, parse_request
+from guards.dialects.chat import answer_segments, failure_texts, parse_answer, parse_request
 from guards.dialects.chat_stream import ChatAssembler
 from guards.errors import InvalidAnswer, InvalidConversation
 from guards.transcript import Segment
@@ -57,7 +57,7 @@ LOGPROBS: list[tuple[Any, str, str]] = [
     ({"content": {"token": "words"}}, "logprobs.content.token", "words"),
     ({"tokens": ["wor", "ds"], "token_logprobs": [-1, -2]}, "logprobs.tokens", "words"),
     ({"top_logprobs": [{"wor": -1.0}, {"ds": -1.0}]}, "logprobs.top_logprobs[0]", "words"),
-    ({"content": [{"token": "bye", "note": "words"}]}, "logprobs.content.note", "note\nwords\n"),
+    ({"content": [{"token": "bye", "note": "words"}]}, "logprobs.content.*", "note\nwords\n"),
     ({"content": [{"token": "bye", "top_logprobs": {"words": -1.0}}]}, "logprobs.content.top_logprobs[0]", "words"),
 ]
 
@@ -92,7 +92,10 @@ def test_an_unknown_field_of_the_answer_itself_is_read() -> None:
 def test_a_tool_calls_words_behind_json_escapes_are_read() -> None:
     call = {"id": "1", "type": "function", "function": {"name": "f", "arguments": '{"q": "\\u0041"}'}}
     segments = answer_segments({"choices": [{"message": {"tool_calls": [call]}}]})
-    assert [segment.text for segment in segments] == ["function\nname\nf\narguments\n" + '{"q": "\\u0041"}', "q\nA"]
+    assert [segment.text for segment in segments] == [
+        "function\nname\nf\narguments\n" + '{"q": "\\u0041"}',
+        '{"q": "A"}',
+    ]
     assert {segment.stage for segment in segments} == {Stage.TOOL_CALL}
     broken = {"function": {"name": "f", "arguments": "\\not json"}}
     assert len(answer_segments({"choices": [{"message": {"tool_calls": [broken]}}]})) == 1
@@ -131,6 +134,8 @@ def test_bytes_that_are_no_json_are_not_guessed_at() -> None:
     [
         ({"type": "image_url", "image_url": {"url": 3}}, "must be a text"),
         ({"type": "image_url", "image_url": {"url": "data:image/png;base64,%%"}}, "not base64"),
+        ({"type": "image_url", "image_url": {"url": "data:image/png;base64,\u00e9"}}, "not base64"),
+        ({}, r"content\[0\].type: must be a text"),
     ],
 )
 def test_a_broken_picture_is_an_error(part: dict[str, Any], reason: str) -> None:
@@ -184,6 +189,46 @@ def test_two_shapes_under_one_key_are_both_read() -> None:
     assert [segment.text for segment in shapes] == ["one\ny\ntwo", "c"]
     numbers = _stream(_delta(x=1), _delta(x=2), _delta(x=None), _delta(y={"a": 1}), _delta(y={"a": 2, "b": "text"}))
     assert [segment.text for segment in numbers] == ["b\ntext"]
+
+
+def test_parts_that_a_stream_continues_are_one_part() -> None:
+    thinking = [_delta(content=[{"type": "thinking", "thinking": [{"type": "text", "text": t}]}]) for t in ("a", "b")]
+    said = _stream(*thinking, _delta(content="c"), _delta(content="d"))
+    assert [segment.text for segment in said] == ["type\ntext\ntext\nab", "cd"]
+    assert [segment.text for segment in _stream(_delta(content="c"), _delta(content=[{"type": "text", "text": "d"}]))]
+
+
+def test_calls_without_an_index_are_told_apart_by_their_ids() -> None:
+    chunks = [_delta(tool_calls=[{"id": name, "function": {"name": name, "arguments": "{"}}]) for name in ("f", "g")]
+    said = _stream(chunks[0], _delta(tool_calls=[{"function": {"arguments": "}"}}]), chunks[1])
+    assert [segment.text for segment in said] == [
+        "function\nname\nf\narguments\n{}",
+        "function\nname\ng\narguments\n{",
+    ]
+
+
+def test_arguments_that_are_an_object_are_read_with_their_keys_and_numbers() -> None:
+    call = {"function": {"name": "f", "arguments": {"delete_all": True, "n": 3}}}
+    (segment,) = answer_segments({"choices": [{"message": {"tool_calls": [call]}}]})
+    assert segment.text == 'function\nname\nf\narguments\n{"delete_all": true, "n": 3}'
+
+
+def test_of_an_error_a_reader_is_shown_what_is_not_the_upstreams_own_words() -> None:
+    error = {"message": "m", "type": "t", "code": "c", "param": "p", "failed_generation": "words"}
+    assert [segment.text for segment in answer_segments({"error": error, "output": "more"})] == ["words", "more"]
+    for body in (b'["words"]', b'{"choices": 3, "x": "words"}'):
+        segments, details = failure_texts(body)
+        assert "words" in segments[0].text
+        assert "words" in [detail.text for detail in details]
+    assert failure_texts(b"<html>")[1][0].text == "<html>"
+
+
+def test_a_long_stream_is_put_together_in_linear_time() -> None:
+    assembler = ChatAssembler()
+    assembler.feed(b"data: " + json.dumps(_delta(content="abcd", x=["y"])).encode() + b"\n\n" + b": z\n\n" * 9)
+    assembler.feed((b"data: " + json.dumps(_delta(content="abcd")).encode() + b"\n\n") * 50_000)
+    assembler.close()
+    assert max(len(segment.text) for segment in assembler.segments) == 4 * 50_001
 
 
 def test_comments_of_an_upstream_are_read_once() -> None:

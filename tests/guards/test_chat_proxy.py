@@ -229,6 +229,12 @@ async def test_system_text_and_tool_definitions_are_context_and_not_accused() ->
         (b'{"model":"gpt","messages":[{"role":"User","content":"x"}]}', "messages[0].role"),
         (b'{"model":"gpt","messages":[{"role":"user","content":3}]}', "messages[0]"),
         (b'{"model":"gpt","messages":[{"role":"user","content":["x"]}]}', "messages[0]"),
+        (b'{"model":"gpt","messages":[{"role":"user","content":[{}]}]}', "messages[0]"),
+        (b'{"model":"gpt","messages":[{"role":"user","content":[{"type":3}]}]}', "messages[0]"),
+        (
+            b'{"model":"gpt","messages":[{"role":"user","content":[{"type":"image_url","image_url":{"url":"data:image/png;base64,\xc3\xa9"}}]}]}',
+            "messages[0]",
+        ),
         (b'{"model":"gpt","messages":[{"role":"assistant","tool_calls":"x"}]}', "messages[0]"),
         (b'{"model":"gpt","messages":[{"role":"user","content":"a","content":"b"}]}', None),
         (b'{"model":"gpt","messages":[{"role":"user","content":"a"}],"stream":"yes"}', "stream"),
@@ -264,7 +270,6 @@ async def test_empty_content_passes_without_a_claim_that_a_read_ran(content: obj
     [
         ReadFailed("gone"),
         InvalidRead("bad rows"),
-        InvalidState("no"),
         InvalidQuestion("q", "no"),
         RuntimeError("bug"),
         OSError("x"),
@@ -496,10 +501,11 @@ async def test_a_picture_is_shown_to_the_reader_or_named_as_unseen() -> None:
         assert (await one.chat([{"type": "text", "text": "What is this?"}, picture])).status_code == 200
         remote = {"type": "image_url", "image_url": {"url": "https://example.com/a.png"}}
         reply = await one.chat([{"type": "text", "text": "What is this?"}, remote])
-        assert reply.status_code == 503
+        assert reply.status_code == 400  # the same message would never be read: it is the caller's to change
+        assert reply.json()["error"]["code"] == "content_unreadable"
         assert "could not see an image" in reply.json()["error"]["message"]
         one.reader.error = InvalidState("state: has 1 images, and the model takes none")
-        assert (await one.chat([picture])).status_code == 503
+        assert (await one.chat([picture])).status_code == 400
 
 
 async def test_an_upstream_that_cannot_be_reached_is_a_502_that_says_so() -> None:
@@ -508,4 +514,43 @@ async def test_an_upstream_that_cannot_be_reached_is_a_502_that_says_so() -> Non
         one.upstream.pieces = [b'{"choices":']
         reply = await one.chat()
         assert reply.status_code == 502
+        assert reply.headers["x-readgate-verdict"] == "none"
         assert reply.json()["error"]["code"] == "upstream_failed"
+
+
+@pytest.mark.parametrize("status", [301, 302, 304, 307])
+async def test_an_upstream_that_redirects_is_a_502_and_nothing_of_it_is_passed_on(status: int) -> None:
+    async with rig(rule_only("request")) as one:
+        one.upstream.status = status
+        one.upstream.headers = {"content-type": "text/event-stream", "location": "http://127.0.0.1/FORBIDDEN"}
+        reply = await one.chat(stream=True)
+        assert reply.status_code == 502
+        assert "location" not in reply.headers
+        assert str(status) in reply.json()["error"]["message"]
+
+
+async def test_a_busy_reader_says_when_to_come_back_and_clients_do_not_retry_by_themselves() -> None:
+    class Busy(ReadFailed):
+        retry_after_s = 2.5
+
+    async with rig(policy()) as one:
+        one.reader.error = Busy("64 canvases are waiting")
+        reply = await one.chat()
+        assert reply.status_code == 503
+        assert (reply.headers["retry-after"], reply.headers["x-should-retry"]) == ("3", "false")
+        assert reply.json()["error"]["message"].startswith("The guard is busy")
+
+
+async def test_a_policy_of_rules_alone_says_what_it_could_not_see() -> None:
+    async with rig(rule_only()) as one:
+        sound = {"type": "input_audio", "input_audio": {"data": "AAAA", "format": "wav"}}
+        picture = {"type": "image_url", "image_url": {"url": "data:image/png;base64,iVBORw0KGgo="}}
+        reply = await one.chat([sound, picture])
+        assert reply.status_code == 200
+        assert (
+            reply.headers["x-readgate-unseen"]
+            == "input_audio in messages[0].content[0], an image in messages[0].content[1]"
+        )
+        assert "unseen" in one.audit.records[0]["findings"][0]
+    async with rig(policy()) as one:
+        assert "x-readgate-unseen" not in (await one.chat([picture])).headers

@@ -12,7 +12,7 @@ RAW = (
 ).encode()
 EVENTS = [
     Event('{"a": "é漢😀"}', comments=("hello",)),
-    Event("one\ntwo", "done"),
+    Event("one\ntwo", "done", settings=("done",)),
     Event("x", comments=("odd: text",)),
     Event("unended"),
 ]
@@ -43,3 +43,9 @@ def test_comments_at_the_end_are_not_lost() -> None:
 def test_bytes_that_are_no_text_are_an_error() -> None:
     with pytest.raises(UnicodeDecodeError):
         list(SseParser().feed(b"data: \xff\n\n"))
+
+
+def test_names_and_numbers_of_events_without_data_are_not_lost() -> None:
+    parser = SseParser()
+    assert list(parser.feed(b"event: a\nid: b\n\nretry: c\n\n")) == []
+    assert list(parser.close()) == [Event("", "", settings=("a", "b", "c"))]

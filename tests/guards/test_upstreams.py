@@ -68,6 +68,7 @@ async def test_a_connection_that_fails_before_any_byte_is_tried_again() -> None:
         (httpx.ConnectError("refused"), 2, 502),
         (httpx.ReadTimeout("slow"), 1, 504),
         (httpx.WriteError("cut"), 1, 502),
+        (httpx.RemoteProtocolError("closed without an answer"), 1, 502),
     ],
 )
 async def test_what_may_already_be_generating_is_not_asked_again(error: Exception, calls: int, status: int) -> None:
