@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Final
 
 from deployments.config import Config, ConfigError, load_config
+from deployments.preflight import lacks
 
 LAPTOP: Final = Path(__file__).parent.parent / "configs" / "serve.dev.yaml"
 
@@ -28,9 +29,14 @@ def loaded_config(given: Path | None) -> Config | None:
 
 
 def check_config(given: Path | None) -> int:
-    """0 when the file is right."""
+    """0 when the file is right; what only the serving machine must have is a warning here."""
     config = loaded_config(given)
     if config is None:
         return 1
-    print(f"{config.path}: ok ({config.settings.engine.kind} engine, {config.host}:{config.port})")
+    found = list(lacks(config, os.environ))
+    for lack in found:
+        print(f"warning: {lack.error}" if lack.elsewhere else lack.error, file=sys.stderr)
+    if not all(lack.elsewhere for lack in found):
+        return 1
+    print(f"{config.path}: ok ({config.settings.engine.kind} engine, {config.address})")
     return 0

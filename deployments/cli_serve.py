@@ -10,11 +10,9 @@ from pathlib import Path
 from types import FrameType
 from typing import Final
 
-from deployments.assembly_guard import load_policies
 from deployments.cli_check import loaded_config
 from deployments.config import Config
-from deployments.secrets import SecretMissing, read_secret
-from guards.errors import PolicyError, UnknownPolicy
+from deployments.preflight import lacks
 
 # Set before Ray is imported, for it reads them then; its workers inherit them, so every process agrees.
 ENVIRONMENT: Final = {
@@ -88,21 +86,17 @@ def _on_signals(stop: threading.Event) -> None:
 
 def _cannot_start(config: Config) -> str:
     """Why, in one sentence; empty when nothing known stands in the way."""
-    for tenant, key in config.settings.keys.items():
-        try:
-            read_secret(key.key, os.environ)
-        except SecretMissing as error:
-            return f"the key of {tenant!r}: {error}"
-    if config.settings.policies is not None:
-        try:
-            load_policies(config.settings.policies)
-        except (PolicyError, UnknownPolicy) as error:
-            return str(error)
+    for lack in lacks(config, os.environ):
+        return str(lack.error)
     try:
-        with socket.create_server((config.host, config.port)):
+        with socket.create_server((config.host, config.port), family=_family(config.host)):
             return ""
     except OSError as error:
-        return f"cannot listen on {config.host}:{config.port}: {_words(error)}"
+        return f"cannot listen on {config.address}: {_words(error)}"
+
+
+def _family(host: str) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in host else socket.AF_INET
 
 
 def _words(error: OSError) -> str:
@@ -112,7 +106,7 @@ def _words(error: OSError) -> str:
 
 def _welcome(config: Config) -> str:
     """What to try next, ready to paste."""
-    url = f"http://{config.host}:{config.port}"
+    url = f"http://{config.address}"
     curl = "curl -s -H 'content-type: application/json'" + (
         ' -H "Authorization: Bearer $KEY"' if config.settings.keys else ""
     )

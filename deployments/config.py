@@ -11,6 +11,7 @@ from pydantic import BaseModel, ValidationError
 
 from deployments.loopback import is_loopback
 from deployments.serve_keys import FREE, SERVE, Keys
+from deployments.serve_values import LISTS, OPTIONAL, VALUES
 from deployments.settings import Settings
 from guards.errors import PolicyError, nearest
 from guards.strict_yaml import Document, parse
@@ -42,11 +43,17 @@ class Config:
     """
 
     path: Path
+    document: Document
     serve: Mapping[str, Any]
     settings: Settings
     host: str
     port: int
     direct: bool
+
+    @property
+    def address(self) -> str:
+        """Host and port as a URL has them."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def load_config(path: Path) -> Config:
@@ -59,25 +66,23 @@ def load_config(path: Path) -> Config:
         document = parse(text, str(path))
     except PolicyError as error:
         raise ConfigError(error.file, error.line, error.reason) from error
-    _check_keys(document, document.value, (), SERVE)
+    _check_serve(document, document.value, (), SERVE)
     serve = cast("dict[str, Any]", document.value)
     application = _application(document, serve)
-    _resolve(cast("dict[str, Any]", application.get("args") or {}), path.resolve().parent)
+    _resolve(cast("dict[str, Any]", application.get("args", {})), path.resolve().parent)
     settings = _settings(document, application)
-    http = cast("dict[str, Any]", serve.get("http_options") or {})
-    host, port = str(http.get("host", "127.0.0.1")), http.get("port", 8000)
-    if not isinstance(port, int) or not 0 < port < 65536:  # noqa: PLR2004 - the range of ports
-        raise _error(document, ("http_options", "port"), f"needs a port number, got {port!r}")
+    http = cast("dict[str, Any]", serve.get("http_options", {}))
+    host, port = http.get("host", "127.0.0.1"), http.get("port", 8000)
     if not settings.keys and not settings.allow_anonymous and not is_loopback(host):
-        raise _error(
+        raise fault_at(
             document,
             ("http_options", "host"),
             f"{host} is reachable from other machines and no keys are set: set keys, or allow_anonymous: true",
         )
-    deployments = cast("list[dict[str, Any]]", application.get("deployments") or [])
-    fronts = [entry for entry in deployments if entry.get("name") == "Front"]
+    deployments = cast("list[dict[str, Any]]", application.get("deployments", []))
+    fronts = [entry for entry in deployments if entry["name"] == "Front"]
     direct = all(entry.get("num_replicas", 1) == 1 and "autoscaling_config" not in entry for entry in fronts)
-    return Config(path, serve, settings, host, port, direct)
+    return Config(path, document, serve, settings, host, port, direct)
 
 
 def parse_settings(args: Mapping[str, Any]) -> Settings:
@@ -86,18 +91,24 @@ def parse_settings(args: Mapping[str, Any]) -> Settings:
 
 
 def _application(document: Document, serve: Mapping[str, Any]) -> Mapping[str, Any]:
-    applications = serve.get("applications")
-    if not isinstance(applications, list) or len(cast("list[object]", applications)) != 1:
-        raise _error(document, ("applications",), "needs exactly one application")
-    application = cast("list[dict[str, Any]]", applications)[0]
+    applications = serve.get("applications", [])
+    if len(applications) != 1:
+        raise fault_at(document, ("applications",), "needs exactly one application")
+    application = cast("dict[str, Any]", applications[0])
     import_path = application.get("import_path")
     if import_path != IMPORT_PATH:
-        raise _error(document, ("applications", 0, "import_path"), f"needs {IMPORT_PATH}, got {import_path!r}")
-    for index, deployment in enumerate(application.get("deployments") or ()):
+        raise fault_at(document, ("applications", 0, "import_path"), f"needs {IMPORT_PATH}, got {import_path!r}")
+    if not isinstance(application.get("args", {}), dict):
+        raise fault_at(document, ARGS, "args needs a mapping")
+    seen: set[str] = set()
+    for index, deployment in enumerate(application.get("deployments", ())):
         name = deployment.get("name")
+        place = ("applications", 0, "deployments", index, "name")
         if name not in DEPLOYMENTS:
-            reason = f"there is no deployment {name!r}; {nearest(str(name), DEPLOYMENTS)}"
-            raise _error(document, ("applications", 0, "deployments", index, "name"), reason)
+            raise fault_at(document, place, f"there is no deployment {name!r}; {nearest(str(name), DEPLOYMENTS)}")
+        if name in seen:
+            raise fault_at(document, place, f"the deployment {name!r} is there twice")
+        seen.add(name)
     return application
 
 
@@ -110,7 +121,7 @@ def _resolve(args: dict[str, Any], folder: Path) -> None:
 
 
 def _settings(document: Document, application: Mapping[str, Any]) -> Settings:
-    args = cast("dict[str, Any]", application.get("args") or {})
+    args = cast("dict[str, Any]", application.get("args", {}))
     _check_keys(document, args, ARGS, _keys_of(Settings))
     try:
         return Settings.model_validate(args)
@@ -119,7 +130,7 @@ def _settings(document: Document, application: Mapping[str, Any]) -> Settings:
         path = _path_in(document, first["loc"])
         message = first["msg"].removeprefix("Value error, ")
         where = ".".join(str(part) for part in path[len(ARGS) :])
-        raise _error(document, path, f"{where}: {message}" if where else message) from error
+        raise fault_at(document, path, f"{where}: {message}" if where else message) from error
 
 
 def _path_in(document: Document, loc: tuple[str | int, ...]) -> YamlPath:
@@ -131,21 +142,52 @@ def _path_in(document: Document, loc: tuple[str | int, ...]) -> YamlPath:
     return path
 
 
-def _check_keys(document: Document, value: object, path: YamlPath, known: Keys) -> None:
-    """Walk mappings and lists beside the table; an unknown key is an error with the nearest known one."""
-    if isinstance(value, list):
+def _check_serve(document: Document, value: object, path: YamlPath, known: Keys) -> None:
+    """Serve's own part: every section is of its shape, every key is known, every value that we know of is right."""
+    name = path[-1] if path else ""
+    where = _place(path)
+    if value is None and name in OPTIONAL:
+        return
+    if name in LISTS:
+        if not isinstance(value, list):
+            raise fault_at(document, path, f"{where} needs a list")
         for index, item in enumerate(cast("list[object]", value)):
-            _check_keys(document, item, (*path, index), known)
-    elif isinstance(value, dict):
+            _check_serve(document, item, (*path, index), known)
+        return
+    if not isinstance(value, dict):
+        raise fault_at(document, path, f"{where} needs a mapping")
+    for key, item in cast("dict[str, object]", value).items():
+        place = (*path, key)
+        below = _known_below(document, place, known)
+        kind = VALUES.get(key)
+        if below is not FREE:
+            _check_serve(document, item, place, below)
+        elif kind is not None and not kind.fits(item):
+            raise fault_at(document, place, f"{_place(place)} needs {kind.words}, got {item!r}")
+
+
+def _check_keys(document: Document, value: object, path: YamlPath, known: Keys) -> None:
+    """Our own part: unknown keys, which pydantic would name without the nearest; it judges everything else."""
+    if isinstance(value, dict):
         for key, item in cast("dict[str, object]", value).items():
-            below = known.get(key, known.get(ANY_NAME))
-            if below is None:
-                place = ".".join(str(part) for part in path) or "the file"
-                raise _error(document, (*path, key), f"unknown key {key!r} in {place}; {nearest(key, known)}")
+            below = _known_below(document, (*path, key), known)
             if below is not FREE:
                 _check_keys(document, item, (*path, key), below)
-    elif not path or (known is not FREE and value is not None and ANY_NAME not in known):
-        raise _error(document, path, "needs a mapping")
+    elif value is not None and ANY_NAME not in known:
+        raise fault_at(document, path, f"{_place(path)} needs a mapping")
+
+
+def _known_below(document: Document, place: YamlPath, known: Keys) -> Keys:
+    """The table below a key. Raises ConfigError when the key is not known."""
+    key = str(place[-1])
+    below = known.get(key, known.get(ANY_NAME))
+    if below is None:
+        raise fault_at(document, place, f"unknown key {key!r} in {_place(place[:-1])}; {nearest(key, known)}")
+    return below
+
+
+def _place(path: YamlPath) -> str:
+    return ".".join(str(part) for part in path) or "the file"
 
 
 def _keys_of(model: type[BaseModel]) -> dict[str, Keys]:
@@ -167,5 +209,6 @@ def _keys_below(annotation: Any) -> Keys:  # noqa: ANN401 - a type expression
     return FREE
 
 
-def _error(document: Document, path: YamlPath, reason: str) -> ConfigError:
+def fault_at(document: Document, path: YamlPath, reason: str) -> ConfigError:
+    """The error at the line of a place, or of the nearest section around it that the file has."""
     return ConfigError(document.file, document.line(path), reason)

@@ -31,7 +31,7 @@ async def outcome_of(call: Awaitable[tuple[CanvasRead, ...]]) -> Outcome:
     try:
         return await call
     except Overloaded as error:
-        return Refusal("overloaded", str(error), error.retry_after_s)
+        return Refusal("overloaded", str(error), error.retry_after_s or 0.0)
     except EngineTimeout as error:
         return Refusal("timeout", str(error))
     except ReadFailed as error:

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from pydantic_core import InitErrorDetails, PydanticCustomError
 
 from canvas import ReadOptions
+from deployments.base_url import check_base_url
 from deployments.engines.vllm_settings import (
     EngineArgument,
     UnsafeEngineSettings,
@@ -19,6 +20,8 @@ CLIENT_TIMEOUT_S: Final = 10.0  # the official SDK's; a later answer is one nobo
 Positive = Annotated[int, Field(gt=0)]
 Seconds = Annotated[float, Field(gt=0, strict=False, allow_inf_nan=False)]
 Name = Annotated[str, Field(min_length=1)]
+BaseUrl = Annotated[str, AfterValidator(check_base_url)]
+MAX_DEPTH: Final = 200  # Python's JSON parser gives up at about 1,000 levels, inside a request at some hundred fewer
 VLLM: Final = VllmSettings(checkpoint=Path(), name="diffusiongemma")  # its defaults are the file's
 
 
@@ -99,7 +102,7 @@ class RemoteEngineSettings(Section):
     """A vLLM OpenAI server that already runs; `checkpoint` is a folder with its tokenizer.json."""
 
     kind: Literal["remote"]
-    base_url: Annotated[str, Field(pattern=r"^https?://")]
+    base_url: BaseUrl
     model: Name
     checkpoint: Name
     revision: Name
@@ -141,6 +144,12 @@ class ReadSettings(Section):
     deadline_s: Annotated[float, Field(gt=0, lt=CLIENT_TIMEOUT_S, strict=False)] = 9.0
     min_label_mass: Annotated[float, Field(ge=0, le=1, strict=False)] = 0.05
 
+    @model_validator(mode="after")
+    def _bounded(self) -> "ReadSettings":
+        if "max_draws" in self.model_fields_set and self.draws != "auto" and self.draws > self.max_draws:
+            raise ValueError(f"draws: {self.draws} is above max_draws: {self.max_draws}")
+        return self
+
     @property
     def options(self) -> ReadOptions:
         return ReadOptions(packing=self.packing, layout=self.layout, draws=self.draws, max_draws=self.max_draws)
@@ -158,7 +167,7 @@ class LimitSettings(Section):
 
     body_mib: Positive = 8
     multipart_mib: Positive = 32
-    depth: Positive = 32
+    depth: Annotated[int, Field(gt=0, le=MAX_DEPTH)] = 32
     questions: Positive = 400
     batch_states: Positive = 64
     images: Positive = 8
@@ -192,7 +201,7 @@ class KeySettings(Section):
 class ModelSettings(Section):
     """One name of the guard proxy: an OpenAI-compatible base URL, or a model of the litellm SDK, behind it."""
 
-    upstream: Annotated[str, Field(pattern=r"^https?://")] | None = None
+    upstream: BaseUrl | None = None
     litellm: Name | None = None
     mock_response: str | None = None
     upstream_model: Name | None = None
@@ -204,6 +213,12 @@ class ModelSettings(Section):
     def _one(self) -> "ModelSettings":
         if (self.upstream is None) == (self.litellm is None):
             raise ValueError("needs exactly one of upstream and litellm")
+        if self.upstream is not None and self.mock_response is not None:
+            raise ValueError(
+                "mock_response is litellm's: an upstream is asked, so the answer here would never be given"
+            )
+        if self.litellm is not None and self.upstream_model is not None:
+            raise ValueError("upstream_model is an upstream's: litellm names the model itself")
         return self
 
 
@@ -220,6 +235,12 @@ class AuditSettings(Section):
 
     stdout: bool = False
     file: Name | None = None
+
+    @model_validator(mode="after")
+    def _one(self) -> "AuditSettings":
+        if self.stdout and self.file is not None:
+            raise ValueError("needs one of stdout and file, not both")
+        return self
 
 
 class Settings(Section):
@@ -238,7 +259,18 @@ class Settings(Section):
     audit: AuditSettings = AuditSettings()
 
     @model_validator(mode="after")
+    def _told_apart(self) -> "Settings":
+        owners: dict[Secret, str] = {}
+        for tenant, key in self.keys.items():
+            if key.key in owners:
+                raise ValueError(f"keys {owners[key.key]!r} and {tenant!r} are the same secret")
+            owners[key.key] = tenant
+        return self
+
+    @model_validator(mode="after")
     def _guarded(self) -> "Settings":
         if self.models and self.policies is None:
             raise ValueError("models are proxied under a policy: policies is missing")
+        if self.policies is None and any(key.policies for key in self.keys.values()):
+            raise ValueError("a key names policies and there are none: policies is missing")
         return self

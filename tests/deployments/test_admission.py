@@ -25,7 +25,7 @@ async def test_more_canvases_than_the_limit_are_refused_with_a_time_to_come_back
     await asyncio.sleep(0)
     with pytest.raises(Overloaded, match="limit is 4") as caught:
         await host.run_many(PLANS[:1])
-    assert caught.value.retry_after_s > 0
+    assert (caught.value.retry_after_s or 0) > 0
     assert len(await first) == 4
     assert engine.started_runs == 4
     assert len(await host.run_many(PLANS)) == 4
